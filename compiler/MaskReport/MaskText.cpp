@@ -181,7 +181,7 @@ static llvm::json::Array intervals(const std::vector<MaskInterval> &all) {
   return out;
 }
 
-/// The report for programs; the keys are described in compiler/Driver/mask.md.
+/// The report for programs; the keys are described in compiler/MaskReport/mask.md.
 void heddle::writeMaskJson(const MaskReport &report, llvm::raw_ostream &os) {
   using llvm::json::Array;
   using llvm::json::Object;

@@ -28,7 +28,7 @@ def read(*parts):
 
 
 def main():
-    notices = read("runtime", "Licences.cpp") + re.sub(r'\\n"\s*"', " ", read("runtime", "Media", "PictureNotices.c")).replace('\\"', '"')
+    notices = read("runtime", "Program", "Licences.cpp") + re.sub(r'\\n"\s*"', " ", read("runtime", "Media", "PictureNotices.c")).replace('\\"', '"')
     notices += read("runtime", "Serve", "ServeNotices.cpp")
     plain = " ".join(notices.split())
     wrong, looked = [], 0

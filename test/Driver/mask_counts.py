@@ -2,7 +2,7 @@
 
 Random masks (every leaf, every connective, real data) in random sizes and tiles. Visible pairs, tiles empty/full/partial, blind
 rows and every cell of the picture must be exact; what is visited and computed must cover what is visible; the formulas must hold
-for every tile of rows, and those of pictures must be near it. The report must have exactly the members of SHAPE, and compiler/Driver/mask.md must name each.
+for every tile of rows, and those of pictures must be near it. The report must have exactly the members of SHAPE, and compiler/MaskReport/mask.md must name each.
 One line a failure, then `N passed, N failed`."""
 import argparse
 import json
@@ -195,7 +195,7 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.scratch, exist_ok=True)
     passed = failed = 0
-    with open(os.path.join(HERE, os.pardir, os.pardir, "compiler", "Driver", "mask.md"), encoding="utf-8") as f:
+    with open(os.path.join(HERE, os.pardir, os.pardir, "compiler", "MaskReport", "mask.md"), encoding="utf-8") as f:
         page = f.read()
 
     def members(shape):
@@ -208,7 +208,7 @@ def main():
 
     for name in sorted(set(members(SHAPE))):
         if "`%s`" % name not in page:
-            print("FAIL compiler/Driver/mask.md does not name `%s`" % name)
+            print("FAIL compiler/MaskReport/mask.md does not name `%s`" % name)
             failed += 1
     for seed in range(options.seed, options.seed + options.models):
         case = Case(random.Random(seed))

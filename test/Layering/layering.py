@@ -18,7 +18,7 @@ RULES = [
     (["compiler/Plan"], r'#include\s*"(compiler/(?!Plan/)|targets|runtime)', "a plan knows dialects, and a target through compiler/Plan/Target.h", []),
     (["dialects"], r"(?i)\bpanel(8|16|32|64)\b|\b(avx\w*|sse\d?|neon|sve|[xyz]mm\d*|warps?|warpSize|cuda|ptx|nvptx|x86\w*|aarch64)\b", "no word of a dialect names a target or its width", []),
     (["dialects"], r"(?i)^(?!.*#(model|attn)\.\w+<).*(lanes?|panel|rowTile|keyTile|vectorWidth|registers)\s*(=|==|%|/)\s*(4|8|16|32|64|128)\b", "no number of a dialect is a target's width", []),
-    (["compiler", "targets", "runtime", "test"], r'"(model\.(place|scratch|arena|copy_in|copy_back|copies|in_place|schedule|pieces|target|blob|blob_bytes)|attn\.(cache|schedule))"', "the plan's attributes are asked of dialects/*/IR/Plan.h", []),
+    (["compiler", "targets", "runtime", "test"], r'"(model\.(place|scratch|arena|copy_in|copy_back|copies|in_place|schedule|pieces|target|blob|blob_bytes)|attn\.(cache|schedule))"', "the plan's attributes are asked of dialects/*/IR/*PlanAttrs.h", []),
     (["compiler", "targets"], r'(getAttr|setAttr|hasAttr|removeAttr|getAttrOfType<\w+>|getAs<\w+>)\("(pack|layout|offset|strides|place|scratch|copies|copy_in|copy_out|cache|arena|part|first)"', "what is in ODS has an accessor", []),
     (["dialects/Model", "dialects/Mask", "dialects/Attn", "compiler/Import", "compiler/Interpreter", "compiler/Conversion/ModelToEntries", "compiler/Conversion/Lowering"], r"(?i)cuda|gpu|nvvm", "what stands above the targets names none of them", ["compiler/Conversion/Lowering/GPU"]),
     (["dialects"], r'#include\s*[<"]absl/', "Abseil serves Import, Weights, Driver and the runtime", []),
