@@ -8,10 +8,11 @@
 #include "runtime/Bench/Peaks.h"
 #include "runtime/Bench/Profile.h"
 #include "runtime/Core/Args.h"
+#include "runtime/Core/Clock.h"
 #include "runtime/Core/Cpu.h"
+#include "runtime/Core/EntryCall.h"
 #include "runtime/Generate/Generate.h"
 #include "runtime/Program/Commands.h"
-#include "runtime/Program/Run.h"
 
 #include <algorithm>
 #include <cstdio>

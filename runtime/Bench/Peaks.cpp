@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Bench/Peaks.h"
 
+#include "runtime/Core/Clock.h"
 #include "runtime/Core/Cpu.h"
 #include "runtime/Core/Tensor.h"
 
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include <vector>
 
@@ -21,12 +21,6 @@
 #endif
 
 namespace heddle::rt {
-
-double secondsNow() {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
 
 namespace {
 

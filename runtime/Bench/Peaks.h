@@ -30,9 +30,6 @@ Status measurePeaks(Pool &pool, Peaks &peaks);
 /// because part of the data may stay in the caches.
 std::string shareText(double share, bool cached);
 
-/// A monotonic clock, in seconds.
-double secondsNow();
-
 } // namespace heddle::rt
 
 #endif // HEDDLE_RUNTIME_BENCH_PEAKS_H

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Chat/Talk.h"
 
-#include "runtime/Bench/Peaks.h"
+#include "runtime/Core/Clock.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- PhaseClock.cpp - What each phase of a call takes -------------------===//
 #include "runtime/Core/PhaseClock.h"
 
-#include "runtime/Bench/Peaks.h"
+#include "runtime/Core/Clock.h"
 
 #include <algorithm>
 

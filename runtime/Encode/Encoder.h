@@ -8,7 +8,7 @@
 #ifndef HEDDLE_RUNTIME_ENCODE_ENCODER_H
 #define HEDDLE_RUNTIME_ENCODE_ENCODER_H
 
-#include "runtime/Program/Run.h"
+#include "runtime/Core/EntryCall.h"
 #include "runtime/Tokenizer/TextIn.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 

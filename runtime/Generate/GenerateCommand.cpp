@@ -13,7 +13,6 @@
 #include "runtime/Generate/TextOut.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Program/Commands.h"
-#include "runtime/Program/Run.h"
 #include "runtime/Tokenizer/TextIn.h"
 #include "runtime/Tokenizer/Tokenizers.h"
 

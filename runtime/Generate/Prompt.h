@@ -8,7 +8,7 @@
 #ifndef HEDDLE_RUNTIME_GENERATE_PROMPT_H
 #define HEDDLE_RUNTIME_GENERATE_PROMPT_H
 
-#include "runtime/Program/Run.h"
+#include "runtime/Core/EntryCall.h"
 
 namespace heddle::rt {
 

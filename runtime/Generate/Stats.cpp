@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate/Stats.h"
 
-#include "runtime/Bench/Peaks.h"
+#include "runtime/Core/Clock.h"
+#include "runtime/Core/Status.h"
 
 #include <cstdio>
 #include <sys/resource.h>

@@ -52,6 +52,11 @@ Status askAboutCommand(const Model &model, const Args &args);
 /// none.
 Status openTokenizer(const Model &model, Tokenizer &tokenizer);
 
+/// An error if `output` cannot be meant: it is the input, the program itself or
+/// its weights, or `-` while standard output is a terminal. An existing file is
+/// replaced.
+Status checkOutput(const Model &model, const std::string &output, const std::string &input);
+
 /// --threads and --device, which every command has that calls entries.
 Status readStart(const Args &args, StartOptions &options);
 

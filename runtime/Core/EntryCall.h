@@ -1,11 +1,11 @@
-//===- Run.h - Tensors in, tensors out --------------------------*- C++ -*-===//
+//===- EntryCall.h - One call of an entry -----------------------*- C++ -*-===//
 //
-// One call of an entry: its inputs from a safetensors file, the memory that it
-// needs, and the command `run`.
+// One call of an entry: its inputs from a safetensors file, and the memory that
+// it needs.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_RUNTIME_PROGRAM_RUN_H
-#define HEDDLE_RUNTIME_PROGRAM_RUN_H
+#ifndef HEDDLE_RUNTIME_CORE_ENTRYCALL_H
+#define HEDDLE_RUNTIME_CORE_ENTRYCALL_H
 
 #include "runtime/Core/Model.h"
 #include "runtime/Core/SafeTensors.h"
@@ -28,11 +28,6 @@ Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector
 Status loadInputs(const Model &model, const Entry &entry, const std::string &path, std::vector<int64_t> &dims,
                   std::vector<Tensor> &inputs);
 
-/// An error if `output` cannot be meant: it is the input, the program itself or
-/// its weights, or `-` while standard output is a terminal. An existing file is
-/// replaced.
-Status checkOutput(const Model &model, const std::string &output, const std::string &input);
-
 /// An entry with the memory for its calls: outputs, states (zeroed) and arena.
 struct EntryCall {
   std::vector<Tensor> outputs;
@@ -53,4 +48,4 @@ private:
 
 } // namespace heddle::rt
 
-#endif // HEDDLE_RUNTIME_PROGRAM_RUN_H
+#endif // HEDDLE_RUNTIME_CORE_ENTRYCALL_H
