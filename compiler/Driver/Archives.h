@@ -8,8 +8,10 @@
 #ifndef HEDDLE_COMPILER_DRIVER_ARCHIVES_H
 #define HEDDLE_COMPILER_DRIVER_ARCHIVES_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
 #include "compiler/Driver/Load.h"
+#include "compiler/Driver/Options.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "targets/CPU/Architectures.h"
 
 namespace heddle {

@@ -2,7 +2,9 @@
 #ifndef HEDDLE_COMPILER_DRIVER_BINARY_H
 #define HEDDLE_COMPILER_DRIVER_BINARY_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Driver/Options.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "targets/CPU/CPUTarget.h"
 
 namespace heddle {

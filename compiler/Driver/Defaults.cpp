@@ -1,8 +1,9 @@
 //===- Defaults.cpp - what a command line leaves unsaid -------------------===//
 
 #include "compiler/Driver/Defaults.h"
+#include "compiler/Import/Json/Diagnostics.h"
 #include "compiler/Import/Json/LocatedJson.h"
-#include "compiler/Import/OtherKinds.h"
+#include "compiler/Import/Weights/OtherKinds.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"

@@ -7,7 +7,8 @@
 #ifndef HEDDLE_COMPILER_DRIVER_DEFAULTS_H
 #define HEDDLE_COMPILER_DRIVER_DEFAULTS_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Driver/Options.h"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_DUMPIR_H
 #define HEDDLE_COMPILER_DRIVER_DUMPIR_H
 
-#include "compiler/Driver/Compile.h"
+#include "heddle/errors.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace heddle {

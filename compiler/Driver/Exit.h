@@ -8,7 +8,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_EXIT_H
 #define HEDDLE_COMPILER_DRIVER_EXIT_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
 #include "compiler/Import/Json/Diagnostics.h"
 #include <initializer_list>
 #include <system_error>

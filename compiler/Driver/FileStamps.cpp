@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/FileStamps.h"
 #include "compiler/Driver/ModelFiles.h"
+#include "compiler/Import/Json/Diagnostics.h"
 #include <sys/stat.h>
 
 using namespace mlir;

@@ -7,7 +7,8 @@
 #ifndef HEDDLE_COMPILER_DRIVER_FILESTAMPS_H
 #define HEDDLE_COMPILER_DRIVER_FILESTAMPS_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Import/Description/ImportOptions.h"
 #include <map>
 
 namespace heddle {

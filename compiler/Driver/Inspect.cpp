@@ -2,11 +2,13 @@
 
 #include "compiler/Driver/Inspect.h"
 #include "compiler/Conversion/Lowering/Frame/Support.h"
+#include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/WeightsSummary.h"
+#include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Interpreter/Verify.h"

@@ -2,7 +2,8 @@
 #ifndef HEDDLE_COMPILER_DRIVER_INSPECT_H
 #define HEDDLE_COMPILER_DRIVER_INSPECT_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Driver/Options.h"
 
 namespace heddle {
 

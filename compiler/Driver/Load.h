@@ -7,7 +7,9 @@
 #ifndef HEDDLE_COMPILER_DRIVER_LOAD_H
 #define HEDDLE_COMPILER_DRIVER_LOAD_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Import/Import.h"
+#include "compiler/SideFiles/TextBlobs.h"
 
 namespace heddle {
 
@@ -16,16 +18,6 @@ namespace heddle {
 bool canRead(const ImportOptions &options, DiagnosticSink &sink);
 /// The same for another file: `Ok`, or the status of `Error::CannotRead` after printing the error.
 int canRead(const Console &console, llvm::StringRef file);
-
-/// The tokenizers of a binary.
-struct TextBlobs {
-  std::string blob;      ///< heddle_tokenizer; empty: none
-  std::string target;    ///< heddle_target_tokenizer, of what the model writes; empty: the same
-  std::string note;      ///< why there is none although the model has one that cannot be read
-  std::string templates; ///< heddle_template; empty: none
-  /// The file of the chat template instead of the model's, or "none": what --template says.
-  std::string chatTemplate;
-};
 
 /// Imports the model, or parses its stage, and adds the files beside it. With `words` its tokenizer is compiled, too.
 /// Errors go to `sink`, and `code` becomes the exit code. Null after an error, and without one if a config.json has no

@@ -7,7 +7,9 @@
 #ifndef HEDDLE_COMPILER_DRIVER_MODELFILES_H
 #define HEDDLE_COMPILER_DRIVER_MODELFILES_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Driver/Options.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace heddle {
 

@@ -2,8 +2,10 @@
 #ifndef HEDDLE_COMPILER_DRIVER_OUTPUT_H
 #define HEDDLE_COMPILER_DRIVER_OUTPUT_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Console.h"
+#include "compiler/Driver/Options.h"
 #include "compiler/Weights/Pack/BlobMap.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace heddle {
 

@@ -1,6 +1,7 @@
 //===- WeightList.cpp - heddle weights ------------------------------------===//
 // What weights a description or a config.json needs: those that an import would read, whether they are there or not.
 
+#include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Inspect.h"
 #include "compiler/Driver/Load.h"

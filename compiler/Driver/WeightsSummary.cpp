@@ -2,7 +2,7 @@
 
 #include "compiler/Driver/WeightsSummary.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 

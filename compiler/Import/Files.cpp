@@ -1,6 +1,6 @@
 // Opens what is imported: a description, or a Hugging Face directory whose config.json names a family; and the weights.
-#include "compiler/Import/OtherKinds.h"
-#include "compiler/Import/Session.h"
+#include "compiler/Import/Importer.h"
+#include "compiler/Import/Weights/OtherKinds.h"
 
 #include "heddle/input_file.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,8 +1,9 @@
 // Runs an import: description, constants, weights, inputs, body, outputs, checks, repeats, module attributes.
-#include "compiler/Import/BodyRunner.h"
+#include "compiler/Import/Importer.h"
 #include "compiler/Import/Description/Lint.h"
 #include "compiler/Import/Evaluate/ConfigReader.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
+#include "compiler/Import/Import.h"
 #include "compiler/Import/Warnings.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"

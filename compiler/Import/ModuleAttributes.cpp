@@ -3,7 +3,7 @@
 // model.padding_unread.
 #include "compiler/Import/Description/DeclaredNames.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
-#include "compiler/Import/Session.h"
+#include "compiler/Import/Importer.h"
 #include "compiler/Import/Weights/ModelWeights.h"
 
 #include "llvm/ADT/STLExtras.h"

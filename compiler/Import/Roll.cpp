@@ -3,7 +3,7 @@
 // through block arguments; values of single iterations that are read afterwards are collected into a result with a
 // leading axis.
 #include "compiler/Import/Evaluate/EmitTemplates.h"
-#include "compiler/Import/Session.h"
+#include "compiler/Import/Importer.h"
 #include "dialects/Model/IR/Names.h"
 
 #include "llvm/ADT/MapVector.h"

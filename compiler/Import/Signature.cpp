@@ -1,8 +1,8 @@
 // Declares @run: its inputs with their types and defaults, and its outputs.
-#include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/Description/DeclaredNames.h"
 #include "compiler/Import/Description/DescriptionReader.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 #include "compiler/Import/Weights/ModelWeights.h"
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_WARNINGS_H
 #define HEDDLE_COMPILER_IMPORT_WARNINGS_H
 
-#include "compiler/Import/Json/Places.h"
+#include "compiler/Import/Description/Places.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <set>
 

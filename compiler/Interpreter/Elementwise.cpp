@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - functions of one element at a time ---------------===//
 
 #include "compiler/Interpreter/Evaluator.h"
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <cstring>

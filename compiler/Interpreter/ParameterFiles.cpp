@@ -2,8 +2,8 @@
 
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/OutputFile.h"
-#include "compiler/Weights/Problem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>

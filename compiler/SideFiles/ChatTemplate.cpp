@@ -1,8 +1,6 @@
 //===- ChatTemplate.cpp - chat templates of a model -----------------------===//
 
 #include "compiler/SideFiles/ChatTemplate.h"
-#include "compiler/Driver/Exit.h"
-#include "compiler/Driver/Load.h"
 #include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Template/Probe.h"
 #include "compiler/Template/TemplateBlob.h"
@@ -240,8 +238,6 @@ void heddle::readChatTemplates(StringRef folder, StringRef file, DiagnosticSink 
   finder.compile();
 }
 
-//===--- heddle template ------------------------------------------------------===//
-
 std::string ChatTemplates::firstSpecial(StringRef text) const {
   size_t first = StringRef::npos;
   StringRef best;
@@ -252,57 +248,4 @@ std::string ChatTemplates::firstSpecial(StringRef text) const {
       best = token;
     }
   return best.str();
-}
-
-static bool readLine(std::string &line) {
-  line.clear();
-  int c;
-  while ((c = getc_unlocked(stdin)) != EOF && c != '\n')
-    line += char(c);
-  return c != EOF || !line.empty();
-}
-
-int heddle::runTemplate(const Console &console, const std::string &name, bool json, bool info) {
-  if (int missing = canRead(console, name))
-    return missing;
-  DiagnosticSink sink;
-  ChatTemplates templates;
-  bool isFolder = fs::is_directory(name);
-  readChatTemplates(isFolder ? StringRef(name) : StringRef(), isFolder ? StringRef() : StringRef(name), sink,
-                    templates);
-  if (sink.hasErrors()) {
-    sink.print(console.err);
-    return failedWith(sink);
-  }
-  if (templates.blob.empty())
-    return console.complain(Error::BadTemplate, name + ": there is no chat template");
-  std::string error;
-  std::unique_ptr<rt::TemplateRunner> runner = rt::TemplateRunner::open(templates.blob, error);
-  if (!runner)
-    return console.complain(Error::OurMistake, error);
-  if (info) {
-    TemplateTraits traits =
-        probeTemplate(*runner, [&](const std::string &text) { return templates.firstSpecial(text); });
-    console.out << "templates:";
-    for (const std::string &one : runner->names())
-      console.out << " " << one;
-    console.out << "\nsystem: " << (traits.system ? "yes" : "no") << "\nparts: " << (traits.parts ? "yes" : "no")
-                << "\narguments: " << traits.arguments << "\ntool_turn: " << (traits.toolTurn ? "yes" : "no")
-                << "\nturn_end: " << (traits.turnEnd.empty() ? "none" : traits.turnEnd) << "\n";
-    return Ok;
-  }
-  int code = Ok;
-  for (std::string line; readLine(line);) {
-    if (json) {
-      console.out << runner->answer(line) << "\n";
-    } else {
-      rt::TemplateRunner::Result result = runner->render(line);
-      if (result.good)
-        console.out << result.text << "\n";
-      else
-        code = console.complain(Error::BadTemplate, result.text);
-    }
-    console.out.flush();
-  }
-  return code;
 }

@@ -8,7 +8,9 @@
 #ifndef HEDDLE_COMPILER_SIDEFILES_CHATTEMPLATE_H
 #define HEDDLE_COMPILER_SIDEFILES_CHATTEMPLATE_H
 
-#include "compiler/Driver/Compile.h"
+#include "compiler/Import/Json/Diagnostics.h"
+#include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -22,9 +24,6 @@ struct ChatTemplates {
 
 /// Reads the templates of a folder; or those of `file`, with the special tokens of the folder. Errors go to `sink`.
 void readChatTemplates(llvm::StringRef folder, llvm::StringRef file, DiagnosticSink &sink, ChatTemplates &out);
-
-/// `heddle template`: lines of stdin are conversations; `--info` says what the probe found.
-int runTemplate(const Console &console, const std::string &path, bool json, bool info);
 
 } // namespace heddle
 

@@ -6,7 +6,8 @@
 #ifndef HEDDLE_COMPILER_SIDEFILES_MODELTOKENIZER_H
 #define HEDDLE_COMPILER_SIDEFILES_MODELTOKENIZER_H
 
-#include "compiler/Driver/Load.h"
+#include "compiler/Import/Import.h"
+#include "compiler/SideFiles/TextBlobs.h"
 
 namespace heddle {
 

@@ -1,8 +1,7 @@
 //===- SideFiles.cpp - files next to config.json --------------------------===//
 
 #include "compiler/SideFiles/SideFiles.h"
-#include "compiler/Driver/Compile.h"
-#include "compiler/Import/OtherKinds.h"
+#include "compiler/Import/Weights/OtherKinds.h"
 #include "dialects/Model/IR/Model.h"
 #include "heddle/input_file.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -5,7 +5,8 @@
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
-#include "compiler/Weights/Safetensors/SafetensorsFile.h"
+#include "compiler/Weights/Files/StatedNumber.h"
+#include "compiler/Weights/Safetensors/StoredTensor.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace heddle {
@@ -13,34 +14,6 @@ namespace heddle {
 class CodedTensor;
 struct ShardIndex;
 struct CodedScheme;
-
-/// A tensor of the store. Valid as long as the store.
-struct StoredTensor {
-  const TensorRecord *record = nullptr;
-  const SafetensorsFile *file = nullptr;
-  /// Not null: the tensor stands in pieces as codes, and `record` is what they stand for.
-  const CodedTensor *coded = nullptr;
-  /// Not null: an element of this tensor along its first axis, behind `before` others of its numbers.
-  const StoredTensor *whole = nullptr;
-  uint64_t before = 0;
-
-  llvm::StringRef name() const { return record->name; }
-  llvm::ArrayRef<int64_t> shape() const { return record->shape; }
-  StoredType type() const { return record->type; }
-  uint64_t elements() const { return record->elements(); }
-  /// Where an element stands in the file; of codes, where the codes begin.
-  uint64_t byteOf(uint64_t element) const { return record->byte + (coded ? 0 : element * width(record->type)); }
-};
-
-/// A number that a file of weights states of its model, as GGUF files do: `llama.attention.head_count`.
-struct StatedNumber {
-  std::string file, key;
-  size_t prefix = 0; ///< bytes of the key before the part that all architectures share
-  double value = 0;
-  uint64_t byte = 0; ///< where the value stands
-
-  llvm::StringRef common() const { return llvm::StringRef(key).drop_front(prefix); }
-};
 
 class WeightStore {
 public:

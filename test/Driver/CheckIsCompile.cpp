@@ -4,6 +4,7 @@
 //
 // Two things only compile can know, for `check` reads no data: whether tensors of equal shape hold the same numbers,
 // and whether the groups that a quantised matrix names for its features exist.
+#include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Inspect.h"
 
 #include "llvm/ADT/StringExtras.h"

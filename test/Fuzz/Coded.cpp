@@ -6,7 +6,8 @@
 // and why. Counts by method show that both happen. A crash or a report of a sanitizer is the finding.
 #include "compiler/Weights/Coded/CodedScheme.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
+#include "compiler/Weights/WeightStore.h"
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>
 #include <chrono>

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PrintIR.h"

@@ -1,7 +1,7 @@
 // Panels of codes against plain loops that state the stream, and read back; matrices of a file that are rounded while
 // they are packed, in both storage orders and in parts; what has no code is refused with its place.
 #include "compiler/Weights/Pack/PackCoded.h"
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include "test/Weights/Support.h"
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // The search for scales against what it promises: what codes can hold exactly stays exact, every number gets a nearest
 // code, the error is that of the codes, and it is not above what the rule of GGUF's Q4_0 leaves.
 #include "compiler/Weights/Pack/Quantise.h"
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <limits>

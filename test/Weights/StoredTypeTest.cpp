@@ -1,6 +1,6 @@
 // Widening is exact: every f16 and bf16 pattern against arithmetic on its fields, and
 // rounding back is the nearest, ties to even, for every pattern and its neighbours.
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include "test/Weights/Support.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>

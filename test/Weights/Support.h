@@ -3,8 +3,8 @@
 #ifndef HEDDLE_TEST_WEIGHTS_SUPPORT_H
 #define HEDDLE_TEST_WEIGHTS_SUPPORT_H
 
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/BlobMap.h"
-#include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 #include <cstdlib>
 #include <filesystem>

@@ -11,7 +11,7 @@ struct Embedded {
 } // namespace
 
 static const Embedded embedded[] = {
-#include "compiler/Import/Library.inc"
+#include "compiler/Import/Description/Library.inc"
 };
 
 /// Whether an embedded text is none of the families.

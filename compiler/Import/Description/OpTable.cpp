@@ -1,7 +1,6 @@
 // The rows of OpTable.h: ops, functions and activations of the language as data. The tables of language.md sections 3,
 // 5 and 10 are printed from it.
 #include "compiler/Import/Description/OpTable.h"
-#include "compiler/Import/Ops/MaskLeaves.h"
 
 using namespace heddle;
 using llvm::StringRef;

@@ -84,6 +84,17 @@ std::vector<llvm::StringRef> activationNames();
 /// Whether it is `causal` or `all`, the masks that are names.
 bool isNamedMask(llvm::StringRef name);
 
+class MaskCall;
+class Value;
+
+/// A leaf of masks in the language, such as window(..): what it means, and how its op is made from the arguments.
+struct MaskLeaf {
+  FunctionInfo info;
+  Value (*make)(MaskCall &call); ///< the mask, or poison after an error
+};
+/// The table of the leaves (Ops/MaskLeaves.cpp).
+llvm::ArrayRef<MaskLeaf> maskLeaves();
+
 } // namespace heddle
 
 #endif // HEDDLE_COMPILER_IMPORT_DESCRIPTION_OPTABLE_H

@@ -1,8 +1,8 @@
 // Prints `heddle reference`: language.md, with each table between `<!-- generated: NAME -->` and `<!-- end of NAME -->`
 // made anew from what the importer reads; and the page of error codes. A test compares the result with the page in the
 // tree, so neither can go out of date.
+#include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Description/Description.h"
-#include "compiler/Import/Import.h"
 #include "compiler/Import/Json/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,7 @@
 // are known only if the file is given (`heddle schema FILE`), otherwise any name is accepted; and a string that begins
 // with '=' is an expression, whose grammar no schema can check.
 #include "compiler/Import/Description/Description.h"
-#include "compiler/Import/Import.h"
+#include "compiler/Import/Description/Reference.h"
 #include "llvm/Support/JSON.h"
 
 using namespace heddle;

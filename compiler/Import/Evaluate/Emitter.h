@@ -3,8 +3,8 @@
 #ifndef HEDDLE_COMPILER_IMPORT_EVALUATE_EMITTER_H
 #define HEDDLE_COMPILER_IMPORT_EVALUATE_EMITTER_H
 
+#include "compiler/Import/Description/Places.h"
 #include "compiler/Import/Evaluate/Value.h"
-#include "compiler/Import/Json/Places.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 

@@ -1,6 +1,7 @@
 // The table of the leaves of masks (window, keys, grid, ..): for each the name, the number of arguments, its meaning in
 // a line, and the function that checks the arguments and makes the op.
-#include "compiler/Import/Ops/MaskLeaves.h"
+#include "compiler/Import/Description/OpTable.h"
+#include "compiler/Import/Evaluate/Arithmetic.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -3,8 +3,8 @@
 #ifndef HEDDLE_COMPILER_IMPORT_OPS_OPCALL_H
 #define HEDDLE_COMPILER_IMPORT_OPS_OPCALL_H
 
-#include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
+#include "compiler/Import/Ops/BodyRunner.h"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 // Opens the weights that a description or a command line names, and reports at the end what they lack and what nothing
 // read.
 #include "compiler/Import/Weights/ModelWeights.h"
-#include "compiler/Import/OtherKinds.h"
-#include "compiler/Import/Session.h"
+#include "compiler/Import/Evaluate/Session.h"
+#include "compiler/Import/Weights/OtherKinds.h"
 
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "heddle/input_file.h"

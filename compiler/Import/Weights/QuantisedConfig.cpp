@@ -1,7 +1,7 @@
 // One function a method takes its keys; whatever the method cannot do is refused at its place. Which modules are
 // quantised is read off the tensors, so lists of modules are kept for messages only.
 #include "compiler/Import/Weights/QuantisedConfig.h"
-#include "compiler/Import/Session.h"
+#include "compiler/Import/Evaluate/Session.h"
 
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "heddle/input_file.h"

@@ -3,10 +3,10 @@
 #include "compiler/Import/Weights/WeightTable.h"
 
 #include "compiler/Import/Json/Diagnostics.h"
-#include "compiler/Import/OtherKinds.h"
+#include "compiler/Import/Weights/OtherKinds.h"
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/KnownFiles.h"
 #include "compiler/Weights/WeightStore.h"
 #include "llvm/ADT/STLExtras.h"

@@ -7,6 +7,7 @@
 
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "compiler/Driver/MathChoice.h"
+#include "compiler/Import/Json/Diagnostics.h"
 #include "targets/Target.h"
 #include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>

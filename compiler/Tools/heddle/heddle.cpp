@@ -1,10 +1,12 @@
 //===- heddle.cpp - a command line becomes one call of the driver ---------===//
 
+#include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Defaults.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/TemplateCommand.h"
 #include "compiler/Driver/TerminalStream.h"
+#include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Json/LocatedJson.h"
-#include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/Tokenizer/Tokenize.h"
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "heddle/input_file.h"

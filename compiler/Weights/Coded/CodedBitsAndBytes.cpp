@@ -4,7 +4,7 @@
 // has the shape. With double quantisation absmax itself is codes of 8 bits. 8 bits: rows with a factor `SCB` / 127.
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/JsonCursor.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>

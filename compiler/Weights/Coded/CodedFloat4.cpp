@@ -3,7 +3,7 @@
 // [..., rows, groups, 16 bytes] with a power of two (E8M0) for 32 features.
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 
 namespace heddle {
 namespace {

@@ -3,7 +3,7 @@
 // byte each; `weight_shape` says [N, K]; `weight_g_idx` gives each feature its group, unless it is -1.
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -1,7 +1,7 @@
 // Reading is by ranges of rows and columns: where a range of columns is narrow each row is read by itself, else whole
 // rows are read and cut.
 #include "compiler/Weights/Coded/CodedPieces.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include "compiler/Weights/Coded/CodedMatrix.h"
 #include "compiler/Weights/Coded/CodedScheme.h"
-#include "compiler/Weights/WeightStore.h"
+#include "compiler/Weights/Safetensors/StoredTensor.h"
 #include <functional>
 
 namespace heddle {

@@ -4,7 +4,7 @@
 // features. Blocks at the edge may be smaller; a zero point is optional.
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

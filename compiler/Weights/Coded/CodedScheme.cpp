@@ -1,7 +1,7 @@
 // The text of a scheme is words between spaces, each of them there at most as often as it makes sense; a word that is
 // not known is an error, since the text may have been written by hand.
 #include "compiler/Weights/Coded/CodedScheme.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

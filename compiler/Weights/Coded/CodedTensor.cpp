@@ -1,6 +1,6 @@
 // Dequantising by rows. Memory in use is what the caller reads at once, and its codes next to it.
 #include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // Read through a window of the file: vocabularies are tens of megabytes, and are skipped without being held.
 #include "compiler/Weights/Gguf/GgufHeader.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"

@@ -5,7 +5,7 @@
 #define HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFHEADER_H
 
 #include "absl/status/statusor.h"
-#include "compiler/Weights/InputFile.h"
+#include "compiler/Weights/Files/InputFile.h"
 #include <map>
 #include <optional>
 #include <string>

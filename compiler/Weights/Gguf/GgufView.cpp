@@ -1,9 +1,9 @@
 // A matrix is rows of blocks, so any order of rows is a matter of which row is read; a vector is read whole. For models
 // with rotary positions llama.cpp stores the rows of a head of queries or keys as pairs (0, D/2, 1, D/2 + 1 ...).
 #include "compiler/Weights/Gguf/GgufView.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Gguf/GgufHeader.h"
 #include "compiler/Weights/Gguf/GgufNames.h"
-#include "compiler/Weights/Problem.h"
 #include <cmath>
 #include <cstring>
 

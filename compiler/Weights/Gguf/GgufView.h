@@ -4,6 +4,7 @@
 #define HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFVIEW_H
 
 #include "compiler/Weights/Coded/CodedTensor.h"
+#include "compiler/Weights/Files/StatedNumber.h"
 
 namespace heddle {
 

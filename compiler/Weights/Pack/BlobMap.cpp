@@ -2,7 +2,7 @@
 // users, so every product is checked for overflow here, and the packer need
 // not.
 #include "compiler/Weights/Pack/BlobMap.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 
 namespace heddle {

@@ -1,7 +1,7 @@
 // The temporary's name contains the process id (the contents never do); LLVM's
 // signal handlers remove it if the process is interrupted.
 #include "compiler/Weights/Pack/OutputFile.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "heddle/input_file.h"
 #include "llvm/Support/Signals.h"
 #include <cerrno>

@@ -4,8 +4,8 @@
 // rows) or as [K, N] (columns out of rows).
 #include "compiler/Weights/Pack/Pack.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/PackCoded.h"
-#include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>

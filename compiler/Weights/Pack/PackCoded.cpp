@@ -1,7 +1,7 @@
 // Every byte has its place from Coding::at, the class that kernels ask too. Memory in use is one panel.
 #include "compiler/Weights/Pack/PackCoded.h"
-#include "compiler/Weights/Problem.h"
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/Problem.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include <cassert>
 #include <cstring>
 

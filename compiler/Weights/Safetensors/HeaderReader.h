@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_HEADERREADER_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_HEADERREADER_H
 
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/JsonCursor.h"
 #include "compiler/Weights/Safetensors/SafetensorsHeader.h"
 

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_KNOWNFILES_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_KNOWNFILES_H
 
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 // broken file cannot cause a large allocation. Data are read in pieces of at
 // most 1 MiB.
 #include "compiler/Weights/Safetensors/SafetensorsFile.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/KnownFiles.h"
 #include <vector>
 

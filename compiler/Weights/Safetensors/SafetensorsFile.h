@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_SAFETENSORSFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_SAFETENSORSFILE_H
 
-#include "compiler/Weights/InputFile.h"
+#include "compiler/Weights/Files/InputFile.h"
 #include "compiler/Weights/Safetensors/SafetensorsHeader.h"
 
 namespace heddle {

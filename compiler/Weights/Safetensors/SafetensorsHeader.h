@@ -7,7 +7,7 @@
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_SAFETENSORSHEADER_H
 
 #include "absl/status/statusor.h"
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Allocator.h"

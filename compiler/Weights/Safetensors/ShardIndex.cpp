@@ -2,7 +2,7 @@
 // hold anything, as tools leave notes there, and so may other keys next to these
 // two.
 #include "compiler/Weights/Safetensors/ShardIndex.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/JsonCursor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ConvertUTF.h"

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_TENSORLAYOUT_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_TENSORLAYOUT_H
 
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/SafetensorsHeader.h"
 
 namespace heddle {

@@ -1,7 +1,7 @@
 // Opening is heddle/input_file.h's; here its answers become errors of weights
 // files.
-#include "compiler/Weights/InputFile.h"
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/InputFile.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "heddle/input_file.h"
 #include <cerrno>
 #include <cstring>

@@ -1,7 +1,7 @@
 // The place of the import: the token of the description that is being imported, and the calls of blocks that led to it.
 // Messages and the locations of ops are made from it.
-#ifndef HEDDLE_COMPILER_IMPORT_JSON_PLACES_H
-#define HEDDLE_COMPILER_IMPORT_JSON_PLACES_H
+#ifndef HEDDLE_COMPILER_IMPORT_DESCRIPTION_PLACES_H
+#define HEDDLE_COMPILER_IMPORT_DESCRIPTION_PLACES_H
 
 #include "compiler/Import/Description/Expression.h"
 #include "compiler/Import/Json/Diagnostics.h"
@@ -74,4 +74,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_IMPORT_JSON_PLACES_H
+#endif // HEDDLE_COMPILER_IMPORT_DESCRIPTION_PLACES_H

@@ -1,5 +1,5 @@
 // Chooses the token that a message points at when blocks are expanded, and makes the locations of ops.
-#include "compiler/Import/Json/Places.h"
+#include "compiler/Import/Description/Places.h"
 #include "dialects/Model/IR/Names.h"
 
 #include "compiler/Import/Description/Description.h"

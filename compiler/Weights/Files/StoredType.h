@@ -3,8 +3,8 @@
 // round (to nearest even). The 8-bit floats are those of the Open Compute
 // Project: E4M3 has no infinity, E5M2 is the upper byte of an f16, E8M0 is a
 // power of two.
-#ifndef HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
-#define HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
+#ifndef HEDDLE_COMPILER_WEIGHTS_FILES_STOREDTYPE_H
+#define HEDDLE_COMPILER_WEIGHTS_FILES_STOREDTYPE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -38,4 +38,4 @@ uint16_t toF16(float value);
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
+#endif // HEDDLE_COMPILER_WEIGHTS_FILES_STOREDTYPE_H

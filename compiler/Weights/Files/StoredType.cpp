@@ -1,6 +1,6 @@
 // Conversions work on bits, so they are the same for every compiler and every
 // NaN, and elements may have any alignment.
-#include "compiler/Weights/StoredType.h"
+#include "compiler/Weights/Files/StoredType.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 #include <cassert>

@@ -1,7 +1,7 @@
 // Runs statements in order: bindings, groups and repeats. A value that went wrong is bound to poison, so that
 // statements that use it say nothing.
-#include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
+#include "compiler/Import/Ops/BodyRunner.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,13 +1,24 @@
 // Internal to the importer: runs the statements of a body in order. Names are bound in a scope, blocks expanded,
 // defaults merged, and a repeat is written out turn by turn.
-#ifndef HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
-#define HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
+#ifndef HEDDLE_COMPILER_IMPORT_OPS_BODYRUNNER_H
+#define HEDDLE_COMPILER_IMPORT_OPS_BODYRUNNER_H
 
-#include "compiler/Import/Session.h"
+#include "compiler/Import/Evaluate/Session.h"
 #include "compiler/Import/Weights/ModelWeights.h"
 #include <set>
 
 namespace heddle {
+
+/// A repeat as it was written out: a marker in front of every iteration and one behind the last. Rolled when all is
+/// imported, since only then all uses are known.
+struct Unrolled {
+  llvm::SmallVector<mlir::Operation *> markers;
+  mlir::Location location;
+  std::string index; ///< its name
+};
+
+/// Marks the place where an iteration of a repeat begins, or where the last ends (Roll.cpp).
+mlir::Operation *markIteration(Emitter &in, At at);
 
 /// Executes statements while the importer builds ops: the interpreter of the language. One exists for each import.
 class BodyRunner {
@@ -63,4 +74,4 @@ std::string joinName(llvm::StringRef scope, llvm::StringRef name);
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
+#endif // HEDDLE_COMPILER_IMPORT_OPS_BODYRUNNER_H

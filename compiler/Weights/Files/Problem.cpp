@@ -1,6 +1,6 @@
 // The payload is the seven fields joined by NUL. No field contains a NUL: texts
 // from files go through printable().
-#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "absl/strings/cord.h"
 #include "heddle/printable.h"
 #include "llvm/ADT/SmallVector.h"

@@ -1,7 +1,7 @@
 // Files given in place of JSON that are something else: a GGUF, a program, a web page, a directory of weights.
 // Recognised by their first bytes (compiler/Weights/Safetensors/KnownFiles.h).
-#ifndef HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
-#define HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
+#ifndef HEDDLE_COMPILER_IMPORT_WEIGHTS_OTHERKINDS_H
+#define HEDDLE_COMPILER_IMPORT_WEIGHTS_OTHERKINDS_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -18,4 +18,4 @@ void refuseDirectory(llvm::StringRef directory, DiagnosticSink &sink);
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
+#endif // HEDDLE_COMPILER_IMPORT_WEIGHTS_OTHERKINDS_H

@@ -2,8 +2,8 @@
 // it, which tensor, which rule of the format, and what to do. It travels inside
 // absl::Status (the fields as a payload, the rendered text as the message), so
 // callers that only pass errors on need not know it.
-#ifndef HEDDLE_COMPILER_WEIGHTS_PROBLEM_H
-#define HEDDLE_COMPILER_WEIGHTS_PROBLEM_H
+#ifndef HEDDLE_COMPILER_WEIGHTS_FILES_PROBLEM_H
+#define HEDDLE_COMPILER_WEIGHTS_FILES_PROBLEM_H
 
 #include "absl/status/status.h"
 #include "heddle/errors.h"
@@ -50,4 +50,4 @@ std::string printable(llvm::StringRef text, size_t limit = 120);
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_WEIGHTS_PROBLEM_H
+#endif // HEDDLE_COMPILER_WEIGHTS_FILES_PROBLEM_H

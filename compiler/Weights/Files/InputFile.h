@@ -2,8 +2,8 @@
 // only: a file that shrinks meanwhile gives an error where a mapping would give
 // SIGBUS. Its identity (device, inode, size, modification time) is taken at
 // opening and can be compared later.
-#ifndef HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
-#define HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
+#ifndef HEDDLE_COMPILER_WEIGHTS_FILES_INPUTFILE_H
+#define HEDDLE_COMPILER_WEIGHTS_FILES_INPUTFILE_H
 
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -51,4 +51,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
+#endif // HEDDLE_COMPILER_WEIGHTS_FILES_INPUTFILE_H
