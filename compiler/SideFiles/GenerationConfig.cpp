@@ -1,45 +1,19 @@
 //===- GenerationConfig.cpp - how a model generates -----------------------===//
 //
-// generation_config.json, by three tables: keys that become settings of the card, keys accepted only at a value at
-// which they have no effect, and keys without effect here.
+// generation_config.json, by three tables: keys that become settings of the card (card.def), keys accepted only at a
+// value at which they have no effect, and keys without effect here.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/SideFiles/SideFiles.h"
 #include "heddle/languages.h"
+#include "heddle/settings.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace heddle;
 using Kind = JsonValue::Kind;
-
-namespace {
-struct NumberKey {
-  StringRef key;
-  double least, most;
-  bool integer;
-  double off; ///< the value at which it has no effect
-};
-constexpr double kLong = 1 << 30;
-} // namespace
-
-// clang-format off
-static const NumberKey numberKeys[] = {
-    {"temperature", 0, 1000, false, 1},        {"top_k", 0, kLong, true, -1},
-    {"top_p", 0, 1, false, 1},                 {"min_p", 0, 1, false, 0},
-    {"repetition_penalty", 1e-3, 1e3, false, 1}, {"length_penalty", -100, 100, false, 1},
-    {"num_beams", 1, 256, true, 1},            {"max_length", 1, kLong, true, -1},
-    {"max_new_tokens", 1, kLong, true, -1},    {"min_length", 0, kLong, true, 0},
-    {"min_new_tokens", 0, kLong, true, 0},     {"no_repeat_ngram_size", 0, kLong, true, 0},
-    {"encoder_no_repeat_ngram_size", 0, kLong, true, 0},
-    {"bos_token_id", 0, kLong, true, -1},      {"forced_bos_token_id", 0, kLong, true, -1},
-    {"no_timestamps_token_id", 0, kLong, true, -1},
-};
-// clang-format on
-
-/// Keys whose value is an id or a list of ids.
-static const StringRef idKeys[] = {"suppress_tokens", "begin_suppress_tokens", "forced_eos_token_id"};
 
 /// Keys accepted only at their neutral value, with the reason for the message.
 static const struct {
@@ -205,30 +179,39 @@ static void readStops(SideFileReader &file, Builder &b, Attributes &roles) {
     roles.set("stop", b.getArrayAttr(texts));
 }
 
+/// Reads a setting that is a number, a flag or a list of ids; one at which nothing is done is left out.
+static void readSetting(SideFileReader &file, const Setting &setting, Builder &b, Attributes &roles) {
+  StringRef key = setting.name;
+  switch (setting.kind) {
+  case SettingKind::Integer:
+    if (std::optional<int64_t> n = file.integer(key, setting); n && double(*n) != setting.otherwise)
+      roles.set(key, idAttr(b, *n));
+    return;
+  case SettingKind::Real:
+    if (std::optional<double> x = file.number(key, setting); x && *x != setting.otherwise)
+      roles.set(key, b.getF64FloatAttr(*x));
+    return;
+  case SettingKind::Flag:
+    if (file.boolean(key).value_or(false))
+      roles.set(key, idAttr(b, 1));
+    return;
+  case SettingKind::Ids:
+    if (std::optional<std::vector<int64_t>> ids = file.ids(key); ids && !ids->empty())
+      roles.set(key, idsAttr(b, *ids));
+    return;
+  default: return; // each has a form that is its own
+  }
+}
+
 /// Reads every key of generation_config.json into `roles`, leaving out those at their neutral value; an unknown key is
 /// a remark. `legacy`: the file is a config.json with such keys among its own, of which the others belong to the
 /// family.
 void heddle::readGenerationConfig(SideFileReader &file, bool legacy, Builder &b, Attributes &roles) {
   std::vector<StringRef> known;
-  for (const NumberKey &key : numberKeys) {
-    known.push_back(key.key);
-    if (key.integer) {
-      if (std::optional<int64_t> n = file.integer(key.key, int64_t(key.least), int64_t(key.most)))
-        if (double(*n) != key.off)
-          roles.set(key.key, idAttr(b, *n));
-    } else if (std::optional<double> x = file.number(key.key, key.least, key.most)) {
-      if (*x != key.off)
-        roles.set(key.key, b.getF64FloatAttr(*x));
-    }
+  for (const Setting &setting : generation::kAll) {
+    known.push_back(setting.name);
+    readSetting(file, setting, b, roles);
   }
-  for (StringRef key : idKeys) {
-    known.push_back(key);
-    if (std::optional<std::vector<int64_t>> ids = file.ids(key); ids && !ids->empty())
-      roles.set(key, idsAttr(b, *ids));
-  }
-  std::optional<bool> samples = file.boolean("do_sample");
-  if (samples.value_or(false))
-    roles.set("do_sample", idAttr(b, 1));
   if (const JsonValue *early = file.take("early_stopping")) {
     bool never = early->isString() && early->string == "never";
     if (early->kind != Kind::Bool && !never)
@@ -237,8 +220,6 @@ void heddle::readGenerationConfig(SideFileReader &file, bool legacy, Builder &b,
     else if (never || early->boolean)
       roles.set("early_stopping", idAttr(b, never ? 2 : 1));
   }
-  if (file.boolean("renormalize_logits").value_or(false))
-    roles.set("renormalize_logits", idAttr(b, 1));
   readBadWords(file, b, roles);
   readForced(file, b, roles);
   readStops(file, b, roles);
@@ -246,7 +227,7 @@ void heddle::readGenerationConfig(SideFileReader &file, bool legacy, Builder &b,
     known.push_back(key.key);
     file.only(key.key, key.off, key.reason);
   }
-  if (samples.value_or(false) && roles.get("num_beams"))
+  if (roles.get(generation::do_sample.name) && roles.get(generation::num_beams.name))
     file.only("num_beams", {"1"}, "sampling among beams is unsupported: do_sample is true");
   if (legacy)
     return; // the other keys of config.json, and the roles of its ids, are the family's
@@ -263,9 +244,8 @@ void heddle::readGenerationConfig(SideFileReader &file, bool legacy, Builder &b,
   if (std::optional<std::vector<int64_t>> ids = file.ids("decoder_start_token_id"); ids && ids->size() == 1)
     roles.set("start", idAttr(b, ids->front()));
   file.ignore(withoutEffect);
-  for (StringRef key : {"do_sample", "early_stopping", "bad_words_ids", "forced_decoder_ids", "stop_strings",
-                        "lang_to_id", "task_to_id", "language", "task", "renormalize_logits", "eos_token_id",
-                        "pad_token_id", "decoder_start_token_id"})
+  for (StringRef key : {"stop_strings", "lang_to_id", "task_to_id", "language", "task", "eos_token_id", "pad_token_id",
+                        "decoder_start_token_id"})
     known.push_back(key);
   // The library keeps what it does not know and goes on.
   file.finish(known, heddle::Diagnostic::Kind::Remark);

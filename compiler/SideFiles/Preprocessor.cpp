@@ -89,11 +89,11 @@ static std::optional<std::vector<int64_t>> sidesOf(SideFileReader &file, StringR
 static void readSize(SideFileReader &file, const PictureClass &known, Builder &b, Attributes &picture) {
   const JsonValue *size = file.root.find("size");
   auto shortest = [&](int64_t n, std::optional<int64_t> longest) {
-    picture.set("shortest", b.getI64IntegerAttr(n));
+    picture.set(picture::shortest.name, b.getI64IntegerAttr(n));
     if (known.multiple && !longest)
       longest = int64_t(1333.0 / 800.0 * double(n));
     if (longest)
-      picture.set("longest", b.getI64IntegerAttr(*longest));
+      picture.set(picture::longest.name, b.getI64IntegerAttr(*longest));
   };
   if (const JsonValue *shorter = size ? memberOf(*size, "shortest_edge") : nullptr) {
     file.take("size");
@@ -119,7 +119,7 @@ static void readSize(SideFileReader &file, const PictureClass &known, Builder &b
   if (one && !known.square)
     shortest(side, std::nullopt);
   else
-    picture.set("size", sides ? listOf(b, *sides) : listOf(b, llvm::ArrayRef<int64_t>{side, side}));
+    picture.set(picture::size.name, sides ? listOf(b, *sides) : listOf(b, llvm::ArrayRef<int64_t>{side, side}));
 }
 
 static void readPicture(SideFileReader &file, const PictureClass &known, Builder &b, Attributes &picture) {
@@ -127,20 +127,21 @@ static void readPicture(SideFileReader &file, const PictureClass &known, Builder
   // The library writes all settings, those of steps that are switched off too.
   Attributes unused;
   readSize(file, known, b, resize ? picture : unused);
-  std::optional<int64_t> resample = file.integer("resample", 0, 5);
+  std::optional<int64_t> resample = file.integer("resample", picture::resample);
   if (resize)
-    picture.set("resample", b.getI64IntegerAttr(resample.value_or(known.resample)));
+    picture.set(picture::resample.name, b.getI64IntegerAttr(resample.value_or(known.resample)));
   bool crop = file.boolean("do_center_crop").value_or(known.crop > 0);
   std::optional<std::vector<int64_t>> cropped = sidesOf(file, "crop_size");
   if (const JsonValue *v = file.root.find("crop_size"); v && !v->isNull() && !cropped)
     file.error(Error::CompanionValue, *v, "crop_size",
                "height and width, or one number of 1 to 16384 expected, found " + v->text());
   if (crop)
-    picture.set("crop", cropped ? listOf(b, *cropped) : listOf(b, llvm::ArrayRef<int64_t>{known.crop, known.crop}));
+    picture.set(picture::crop.name,
+                cropped ? listOf(b, *cropped) : listOf(b, llvm::ArrayRef<int64_t>{known.crop, known.crop}));
   bool rescale = file.boolean("do_rescale").value_or(true);
-  std::optional<double> factor = file.number("rescale_factor", 0, 1e6);
+  std::optional<double> factor = file.number("rescale_factor", picture::rescale);
   if (rescale)
-    picture.set("rescale", b.getF64FloatAttr(factor.value_or(1.0 / 255.0)));
+    picture.set(picture::rescale.name, b.getF64FloatAttr(factor.value_or(1.0 / 255.0)));
   bool normalize = file.boolean("do_normalize").value_or(true);
   // As many numbers as channels; checkPicture compares them with the model's.
   std::optional<std::vector<double>> mean = file.numbers("image_mean", {1, 3}),
@@ -148,12 +149,12 @@ static void readPicture(SideFileReader &file, const PictureClass &known, Builder
   if (deviation && llvm::is_contained(*deviation, 0.0))
     file.error(Error::CompanionValue, *file.root.find("image_std"), "image_std", "a deviation of 0 divides by nothing");
   if (normalize) {
-    picture.set("mean", listOf(b, mean.value_or(known.mean)));
-    picture.set("std", listOf(b, deviation.value_or(known.deviation)));
+    picture.set(picture::mean.name, listOf(b, mean.value_or(known.mean)));
+    picture.set(picture::std.name, listOf(b, deviation.value_or(known.deviation)));
   }
-  std::optional<int64_t> multiple = file.integer("size_divisor", 1, 4096);
-  if (multiple.value_or(known.multiple) > 1 && picture.get("shortest"))
-    picture.set("multiple", b.getI64IntegerAttr(multiple.value_or(known.multiple)));
+  std::optional<int64_t> multiple = file.integer("size_divisor", picture::multiple);
+  if (multiple.value_or(known.multiple) > 1 && picture.get(picture::shortest.name))
+    picture.set(picture::multiple.name, b.getI64IntegerAttr(multiple.value_or(known.multiple)));
   file.only("do_flip_channel_order", {"false"}, "channels in another order are unsupported");
   file.only("do_color_quantize", {"false"}, "pictures as clusters of colours are unsupported");
   file.only("crop_pct", {}, "a share that is cropped belongs to other models");
@@ -169,18 +170,18 @@ static void readPicture(SideFileReader &file, const PictureClass &known, Builder
 //===--- sound ----------------------------------------------------------------===//
 
 static void readSound(SideFileReader &file, StringRef name, Builder &b, Attributes &sound) {
-  auto set = [&](StringRef key, int64_t value) { sound.set(key, b.getI64IntegerAttr(value)); };
-  int64_t rate = file.integer("sampling_rate", 1000, 768000).value_or(16000);
-  set("rate", rate);
+  auto set = [&](const Setting &setting, int64_t value) { sound.set(setting.name, b.getI64IntegerAttr(value)); };
+  int64_t rate = file.integer("sampling_rate", sound::rate).value_or(int64_t(sound::rate.otherwise));
+  set(sound::rate, rate);
   file.only("padding_side", {"\"right\""}, "silence in front of the sound is unsupported");
   file.only("dither", {"0"}, "noise added to the sound is unsupported");
   if (name == "Whisper") {
-    set("bins", file.integer("feature_size", 1, 4096).value_or(80));
-    set("n_fft", file.integer("n_fft", 16, 1 << 16).value_or(400));
-    int64_t hop = file.integer("hop_length", 1, 1 << 16).value_or(160);
+    set(sound::bins, file.integer("feature_size", sound::bins).value_or(80));
+    set(sound::n_fft, file.integer("n_fft", sound::n_fft).value_or(400));
+    int64_t hop = file.integer("hop_length", sound::hop).value_or(160);
     int64_t samples = file.integer("chunk_length", 1, 3600).value_or(30) * rate;
-    set("hop", hop);
-    set("samples", samples);
+    set(sound::hop, hop);
+    set(sound::samples, samples);
     // These two follow from the others.
     auto follows = [&](StringRef key, int64_t value) {
       std::optional<int64_t> said = file.integer(key, 0, INT64_MAX);
@@ -194,32 +195,32 @@ static void readSound(SideFileReader &file, StringRef name, Builder &b, Attribut
     // Older files bring the filters along, which follow from the keys above.
     file.ignore({"mel_filters", "window", "do_normalize"});
   } else if (name == "Wav2Vec2") {
-    set("raw", 1);
+    set(sound::raw, 1);
     file.only("feature_size", {"1"}, "sound with several numbers a sample is unsupported");
-    set("normalize", file.boolean("do_normalize").value_or(true));
+    set(sound::normalize, file.boolean("do_normalize").value_or(true));
     file.ignore({"padding_value"});
   } else if (name == "AST") {
-    set("fbank", 1);
-    set("bins", file.integer("num_mel_bins", 1, 4096).value_or(128));
-    set("hann", 1);
-    set("frames", file.integer("max_length", 1, 1 << 14).value_or(1024));
-    std::optional<double> mean = file.number("mean", -1e6, 1e6), deviation = file.number("std", 1e-6, 1e6);
+    set(sound::fbank, 1);
+    set(sound::bins, file.integer("num_mel_bins", sound::bins).value_or(128));
+    set(sound::hann, 1);
+    set(sound::frames, file.integer("max_length", sound::frames).value_or(1024));
+    std::optional<double> mean = file.number("mean", sound::mean), deviation = file.number("std", 1e-6, 1e6);
     bool normalize = file.boolean("do_normalize").value_or(true);
-    sound.set("mean", b.getF64FloatAttr(normalize ? mean.value_or(-4.2677393) : 0.0));
-    sound.set("std", b.getF64FloatAttr(normalize ? 2 * deviation.value_or(4.5689974) : 1.0));
+    sound.set(sound::mean.name, b.getF64FloatAttr(normalize ? mean.value_or(-4.2677393) : 0.0));
+    sound.set(sound::std.name, b.getF64FloatAttr(normalize ? 2 * deviation.value_or(4.5689974) : 1.0));
     file.only("padding_value", {"0"}, "rows behind the sound are 0");
     file.ignore({"feature_size", "mel_filters", "window"});
   } else if (name == "Speech2Text") {
-    set("fbank", 1);
-    set("bins", file.integer("num_mel_bins", 1, 4096).value_or(80));
+    set(sound::fbank, 1);
+    set(sound::bins, file.integer("num_mel_bins", sound::bins).value_or(80));
     bool normalize = file.boolean("do_ceptral_normalize").value_or(true); // as the library spells it
-    set("means", normalize && file.boolean("normalize_means").value_or(true));
-    set("deviations", normalize && file.boolean("normalize_vars").value_or(true));
+    set(sound::means, normalize && file.boolean("normalize_means").value_or(true));
+    set(sound::deviations, normalize && file.boolean("normalize_vars").value_or(true));
     file.ignore({"feature_size", "padding_value", "normalize_means", "normalize_vars", "mel_filters", "window"});
   } else {
-    set("fbank", 1);
-    set("bins", file.integer("num_mel_bins", 1, 4096).value_or(80));
-    set("stride", file.integer("stride", 1, 64).value_or(2));
+    set(sound::fbank, 1);
+    set(sound::bins, file.integer("num_mel_bins", sound::bins).value_or(80));
+    set(sound::stride, file.integer("stride", sound::stride).value_or(2));
     // feature_size repeats num_mel_bins; the languages are those of the decoder's texts.
     file.ignore({"feature_size", "padding_value", "src_lang", "tgt_lang", "mel_filters", "window"});
   }

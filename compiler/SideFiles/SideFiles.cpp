@@ -419,7 +419,7 @@ static void checkChannels(Companions &found, model::ModelTensorType input, Build
         .note(found.preprocessor->loc, "without this file the model takes its tensors by `run --input FILE`");
     return;
   }
-  for (auto [setting, key] : {std::pair("mean", "image_mean"), std::pair("std", "image_std")}) {
+  for (auto [setting, key] : {std::pair(picture::mean.name, "image_mean"), std::pair(picture::std.name, "image_std")}) {
     auto numbers = dyn_cast_or_null<ArrayAttr>(found.picture.get(setting));
     const JsonValue *stated = found.preprocessor->find(key);
     bool forAll = stated && !stated->isArray() && !stated->isNull(); // one number without a list
@@ -433,15 +433,15 @@ static void checkChannels(Companions &found, model::ModelTensorType input, Build
     return;
   }
   if (*channels == 1)
-    found.picture.set("channels", b.getI64IntegerAttr(1));
+    found.picture.set(picture::channels.name, b.getI64IntegerAttr(1));
 }
 
 /// An error if preprocessor_config.json makes pictures of a size that the model does not take.
 static void checkPicture(const Companions &found, model::ModelTensorType input, DiagnosticSink &sink) {
-  auto size = dyn_cast_or_null<ArrayAttr>(found.picture.get("crop"));
+  auto size = dyn_cast_or_null<ArrayAttr>(found.picture.get(picture::crop.name));
   StringRef key = size ? "crop_size" : "size";
   if (!size)
-    size = dyn_cast_or_null<ArrayAttr>(found.picture.get("size"));
+    size = dyn_cast_or_null<ArrayAttr>(found.picture.get(picture::size.name));
   if (!size || input.getRank() != 4)
     return;
   for (unsigned i = 0; i < 2; ++i) {
@@ -490,7 +490,7 @@ void heddle::addSideFiles(const ImportOptions &options, ModuleOp module, Diagnos
   if (hears && !found.sound.empty()) {
     const JsonValue *blank = found.config ? found.config->find("pad_token_id") : nullptr;
     if (found.kind == "ctc" && blank && blank->kind == Kind::Integer)
-      found.sound.set("blank", b.getI64IntegerAttr(blank->integer));
+      found.sound.set(sound::blank.name, b.getI64IntegerAttr(blank->integer));
     module->setAttr("model.sound", found.sound.getDictionary(module.getContext()));
   }
   addVocabularies(module, run, found.kind == "ctc", b);

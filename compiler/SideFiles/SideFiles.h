@@ -12,6 +12,7 @@
 
 #include "compiler/Import/Import.h"
 #include "compiler/Import/Json/LocatedJson.h"
+#include "heddle/settings.h"
 
 namespace heddle {
 
@@ -33,6 +34,13 @@ public:
   /// Values of a type; a value of another type or out of range is an error and counts as absent.
   std::optional<double> number(llvm::StringRef key, double least, double most);
   std::optional<int64_t> integer(llvm::StringRef key, int64_t least, int64_t most);
+  /// Within the limits of a setting.
+  std::optional<double> number(llvm::StringRef key, const Setting &setting) {
+    return number(key, setting.least, setting.most);
+  }
+  std::optional<int64_t> integer(llvm::StringRef key, const Setting &setting) {
+    return integer(key, int64_t(setting.least), int64_t(setting.most));
+  }
   std::optional<bool> boolean(llvm::StringRef key);
   std::optional<std::string> text(llvm::StringRef key);
   /// A list of integers, or a single one.

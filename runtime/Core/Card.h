@@ -3,12 +3,13 @@
 // The card is text inside the binary (card.md has the grammar): dims and
 // their bounds, the roles of generation, and for every entry its dims, inputs,
 // outputs, states and arena as size forms. It is parsed strictly once at
-// start-up; an error in it is an internal error of the compiler.
+// start-up (CardParser.h); an error in it is an internal error of the compiler.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CORE_CARD_H
 #define HEDDLE_RUNTIME_CORE_CARD_H
 
+#include "heddle/settings.h"
 #include "runtime/Core/Form.h"
 #include "runtime/Core/Requirements.h"
 
@@ -60,11 +61,10 @@ struct LaunchLine {
   std::vector<int64_t> numbers;   ///< what the kernel is given beside what all kernels get
   std::string place;              ///< op and place of a launch, for messages; may be ""
 
-  /// Reads what stands behind `key`, which is one of isKey's, and appends it.
+  /// Reads what is behind `key`, which is launch, repeat or again, and appends it.
   /// `dims` are the entry's; errors name what was expected.
   static Status parse(std::string_view key, std::string_view text, const std::vector<std::string> &dims,
                       std::vector<LaunchLine> &lines);
-  static bool isKey(std::string_view key) { return key == "launch" || key == "repeat" || key == "again"; }
   /// An error if a repeat is not ended.
   static Status checkEnded(const std::vector<LaunchLine> &lines);
 };
@@ -100,14 +100,17 @@ struct Entry {
   int outputIndex(std::string_view name) const; ///< -1 if there is none
 };
 
-/// Named lists of numbers from generation_config.json or
-/// preprocessor_config.json, as the card repeats them.
+/// Settings that a card has (heddle/settings.h), each a list of numbers.
 class Settings {
 public:
-  bool has(const char *name) const { return values.count(name); }
-  /// The first number of the list, or `otherwise` if there is no such list.
-  double number(const char *name, double otherwise) const;
-  std::vector<int64_t> integers(const char *name) const;
+  bool has(const Setting &setting) const { return values.count(setting.name); }
+  /// The first number, or `otherwise` without the setting.
+  double number(const Setting &setting, double otherwise) const;
+  double number(const Setting &setting) const { return number(setting, setting.otherwise); }
+  bool flag(const Setting &setting) const { return number(setting) != 0; }
+  int64_t integer(const Setting &setting) const { return int64_t(number(setting)); }
+  /// All numbers, none without the setting.
+  std::vector<int64_t> integers(const Setting &setting) const;
 
   std::map<std::string, std::vector<double>, std::less<>> values;
 };
@@ -173,7 +176,7 @@ struct Card {
   void adopt(const Card &other);
 
   /// The model's own texts, in the order in which the compiler digests them for
-  /// the seal (compiler/Conversion/Lowering/Frame/CardTexts.cpp).
+  /// the seal (targets/Card/Card.h).
   std::vector<std::string> texts() const;
 
   const Entry *entry(std::string_view name) const;

@@ -120,7 +120,7 @@ static void writeTokens(const Card &card, const Tokenizer &tokenizer, const std:
 /// once, then the blank is dropped, and the rest is decoded.
 static void writeLetters(const Card &card, const Tokenizer &tokenizer, const float *logits, int64_t steps,
                          int64_t count, std::string &text) {
-  auto blank = int64_t(card.sound.number("blank", 0));
+  auto blank = card.sound.integer(sound::blank);
   std::vector<int64_t> ids;
   int64_t before = -1;
   for (int64_t t = 0; t < steps; ++t) {

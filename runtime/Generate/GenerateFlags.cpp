@@ -15,7 +15,7 @@
 
 namespace heddle::rt {
 
-static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24, kMaxBeams = 256;
+static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24;
 /// top_k where a model samples by default and names none; Hugging Face's value.
 static constexpr int64_t kSamplingTopK = 50;
 
@@ -47,7 +47,7 @@ uint64_t drawSeed() {
 
 void allowWholeAnswer(const Args &args, const Card &card, int64_t most, GenerateOptions &options) {
   const Settings &settings = card.roles.settings;
-  if (!args.has("-n") && !settings.has("max_new_tokens") && !settings.has("max_length"))
+  if (!args.has("-n") && !settings.has(generation::max_new_tokens) && !settings.has(generation::max_length))
     options.newTokens = most;
 }
 
@@ -59,22 +59,27 @@ Status readContext(const Args &args, Model &model) {
   return {};
 }
 
+/// Reads the flag of a setting, which may say what the setting may.
+static Status numberFlag(const Args &args, const char *flag, const Setting &setting, double &value) {
+  return args.number(flag, setting.least, setting.most, value);
+}
+
 static Status readSampler(const Args &args, const Settings &defaults, bool beams, uint64_t drawnSeed,
                           SamplerOptions &options) {
   bool asked = args.has("--temp") || args.has("--top-k") || args.has("--top-p") || args.has("--min-p");
   if (asked && args.has("--num-beams"))
     return badUsage("--num-beams and sampling options exclude each other");
-  bool sampled = defaults.number("do_sample", 0) != 0;
+  bool sampled = defaults.flag(generation::do_sample);
   bool samples = asked || (sampled && !args.has("--greedy") && !beams);
-  options.temperature = samples ? defaults.number("temperature", 1) : 0;
-  options.topK = int64_t(defaults.number("top_k", sampled ? kSamplingTopK : 0));
-  options.topP = defaults.number("top_p", 1);
-  options.minP = defaults.number("min_p", 0);
+  options.temperature = samples ? defaults.number(generation::temperature) : 0;
+  options.topK = int64_t(defaults.number(generation::top_k, sampled ? kSamplingTopK : 0));
+  options.topP = defaults.number(generation::top_p);
+  options.minP = defaults.number(generation::min_p);
   int64_t seed = 0;
-  HEDDLE_TRY(args.number("--temp", 0, 1000, options.temperature));
+  HEDDLE_TRY(numberFlag(args, "--temp", generation::temperature, options.temperature));
   HEDDLE_TRY(args.integer("--top-k", 0, INT64_MAX, options.topK));
-  HEDDLE_TRY(args.number("--top-p", 0, 1, options.topP));
-  HEDDLE_TRY(args.number("--min-p", 0, 1, options.minP));
+  HEDDLE_TRY(numberFlag(args, "--top-p", generation::top_p, options.topP));
+  HEDDLE_TRY(numberFlag(args, "--min-p", generation::min_p, options.minP));
   HEDDLE_TRY(args.integer("--seed", 0, INT64_MAX, seed));
   options.seed = args.has("--seed") ? uint64_t(seed) : drawnSeed;
   if (args.has("--greedy") && options.temperature > 0)
@@ -89,14 +94,14 @@ static Status readBeams(const Args &args, const Settings &defaults, BeamOptions 
   // A sampling flag turns the model's default num_beams off.
   bool sampling = args.has("--temp") || args.has("--top-k") || args.has("--top-p") || args.has("--min-p");
   if (!args.has("--greedy") && !sampling)
-    options.width = int64_t(defaults.number("num_beams", 1));
-  HEDDLE_TRY(args.integer("--num-beams", 1, kMaxBeams, options.width));
+    options.width = defaults.integer(generation::num_beams);
+  HEDDLE_TRY(args.integer("--num-beams", 1, int64_t(generation::num_beams.most), options.width));
   if (args.has("--greedy") && options.width > 1)
     return badUsage("--greedy and --num-beams exclude each other");
-  options.lengthPenalty = defaults.number("length_penalty", 1);
-  HEDDLE_TRY(args.number("--length-penalty", -100, 100, options.lengthPenalty));
-  options.early = EarlyStopping(int(defaults.number("early_stopping", 0)));
-  options.renormalise = defaults.number("renormalize_logits", 0) != 0;
+  options.lengthPenalty = defaults.number(generation::length_penalty);
+  HEDDLE_TRY(numberFlag(args, "--length-penalty", generation::length_penalty, options.lengthPenalty));
+  options.early = EarlyStopping(defaults.integer(generation::early_stopping));
+  options.renormalise = defaults.flag(generation::renormalize_logits);
   if (args.has("--early-stopping")) {
     std::string word = args.get("--early-stopping");
     if (word != "true" && word != "false" && word != "never")
@@ -140,7 +145,7 @@ static Status chooseToken(const char *flag, const std::string &name, const std::
 /// Forces the tokens that open a transcript: language, task, no time stamps.
 static Status readOpening(const Args &args, const Roles &roles, int64_t length, RuleOptions &rules) {
   const Settings &settings = roles.settings;
-  std::vector<int64_t> forced = settings.integers("forced_decoder_ids");
+  std::vector<int64_t> forced = settings.integers(generation::forced_decoder_ids);
   for (size_t i = 0; i + 1 < forced.size(); i += 2)
     rules.forcedAt[forced[i]] = forced[i + 1];
   for (const char *flag : {"--language", "--task"})
@@ -165,8 +170,8 @@ static Status readOpening(const Args &args, const Roles &roles, int64_t length, 
       }
       ++place;
     }
-    if (settings.has("no_timestamps_token_id") && !rules.forcedAt.count(place))
-      rules.forcedAt[place] = int64_t(settings.number("no_timestamps_token_id", 0));
+    if (settings.has(generation::no_timestamps_token_id) && !rules.forcedAt.count(place))
+      rules.forcedAt[place] = settings.integer(generation::no_timestamps_token_id);
   }
   return {};
 }
@@ -194,30 +199,30 @@ static std::vector<std::vector<int64_t>> sourcesOf(const Roles &roles, const Pro
 
 static Status readRules(const Args &args, const Roles &roles, const Prompt &prompt, RuleOptions &rules) {
   const Settings &settings = roles.settings;
-  rules.repetitionPenalty = settings.number("repetition_penalty", 1);
-  HEDDLE_TRY(args.number("--repetition-penalty", 1e-3, 1e3, rules.repetitionPenalty));
-  rules.noRepeatNgram = int64_t(settings.number("no_repeat_ngram_size", 0));
+  rules.repetitionPenalty = settings.number(generation::repetition_penalty);
+  HEDDLE_TRY(numberFlag(args, "--repetition-penalty", generation::repetition_penalty, rules.repetitionPenalty));
+  rules.noRepeatNgram = settings.integer(generation::no_repeat_ngram_size);
   HEDDLE_TRY(args.integer("--no-repeat-ngram-size", 0, 1 << 20, rules.noRepeatNgram));
-  rules.sourceNgram = int64_t(settings.number("encoder_no_repeat_ngram_size", 0));
+  rules.sourceNgram = settings.integer(generation::encoder_no_repeat_ngram_size);
   HEDDLE_TRY(args.integer("--encoder-no-repeat-ngram-size", 0, 1 << 20, rules.sourceNgram));
   if (rules.sourceNgram > 0)
     rules.sources = sourcesOf(roles, prompt);
   bool ends = !args.has("--ignore-eos");
   if (ends)
     rules.eos = roles.eos;
-  rules.minLength = int64_t(settings.number("min_length", 0));
-  rules.minNewTokens = int64_t(settings.number("min_new_tokens", 0));
+  rules.minLength = settings.integer(generation::min_length);
+  rules.minNewTokens = settings.integer(generation::min_new_tokens);
   if (rules.eos.empty())
     rules.minLength = rules.minNewTokens = 0;
-  if (settings.has("forced_bos_token_id"))
-    rules.forcedFirst = int64_t(settings.number("forced_bos_token_id", 0));
+  if (settings.has(generation::forced_bos_token_id))
+    rules.forcedFirst = settings.integer(generation::forced_bos_token_id);
   // With --ignore-eos no eos is forced at the end either.
   if (ends)
-    rules.forcedLast = settings.integers("forced_eos_token_id");
-  rules.suppressed = settings.integers("suppress_tokens");
-  rules.suppressedFirst = settings.integers("begin_suppress_tokens");
+    rules.forcedLast = settings.integers(generation::forced_eos_token_id);
+  rules.suppressed = settings.integers(generation::suppress_tokens);
+  rules.suppressedFirst = settings.integers(generation::begin_suppress_tokens);
   // bad_words_ids is flattened: each list has its length in front.
-  std::vector<int64_t> words = settings.integers("bad_words_ids");
+  std::vector<int64_t> words = settings.integers(generation::bad_words_ids);
   for (size_t i = 0; i < words.size();) {
     auto n = size_t(std::max<int64_t>(words[i++], 0));
     if (n == 0 || n > words.size() - i)
@@ -236,10 +241,10 @@ Status readGenerateFlags(const Args &args, const Card &card, const Prompt &promp
   const Roles &roles = card.roles;
   const Settings &settings = roles.settings;
   options.newTokens = kDefaultNewTokens;
-  if (settings.has("max_new_tokens")) {
-    options.newTokens = int64_t(settings.number("max_new_tokens", 0));
-  } else if (settings.has("max_length")) {
-    auto most = int64_t(settings.number("max_length", 0));
+  if (settings.has(generation::max_new_tokens)) {
+    options.newTokens = settings.integer(generation::max_new_tokens);
+  } else if (settings.has(generation::max_length)) {
+    auto most = settings.integer(generation::max_length);
     options.newTokens = most - prompt.length;
     if (options.newTokens < 1 && !args.has("-n"))
       return badInput(format("the prompt has %lld tokens, and the model's "
@@ -252,7 +257,8 @@ Status readGenerateFlags(const Args &args, const Card &card, const Prompt &promp
     if (stop.empty())
       return badUsage("--stop takes a text that is not empty");
   options.newTokens = std::min(options.newTokens, kMaxNewTokens);
-  options.lengthIsOurs = !args.has("-n") && !settings.has("max_new_tokens") && !settings.has("max_length");
+  options.lengthIsOurs =
+      !args.has("-n") && !settings.has(generation::max_new_tokens) && !settings.has(generation::max_length);
   options.ignoreEos = args.has("--ignore-eos");
   HEDDLE_TRY(readBeams(args, settings, options.beams));
   HEDDLE_TRY(readSampler(args, settings, options.beams.width > 1, drawnSeed, options.sampler));

@@ -116,8 +116,8 @@ Status promptFromIds(const Model &model, std::vector<int64_t> ids, Prompt &promp
   if (!value || value->type != Type::I64 || value->axes.empty() || value->axes.size() > 2)
     return unsupported("the prompt of this model is " + quote(name) + ", no list of ids: use generate --input FILE");
   // A model that continues a text may begin with nothing but bos.
-  if (ids.empty() && roles.source.empty() && roles.settings.has("bos_token_id"))
-    ids = roles.settings.integers("bos_token_id");
+  if (ids.empty() && roles.source.empty() && roles.settings.has(generation::bos_token_id))
+    ids = roles.settings.integers(generation::bos_token_id);
   if (ids.empty())
     return badInput("the prompt is empty");
   for (const Value &other : prompt.run->inputs) {

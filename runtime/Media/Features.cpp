@@ -127,8 +127,8 @@ double dot(const std::vector<double> &a, const std::vector<double> &b) {
 /// Whisper: [bins][frames] of exactly `samples` samples; the sound is cut or
 /// padded with zeros.
 void logMel(std::vector<float> wave, const Settings &settings, int64_t rate, Features &features) {
-  auto bins = int64_t(settings.number("bins", 80)), fft = int64_t(settings.number("n_fft", 400)),
-       hop = int64_t(settings.number("hop", 160)), length = int64_t(settings.number("samples", double(30 * rate)));
+  int64_t bins = settings.integer(sound::bins), fft = settings.integer(sound::n_fft),
+          hop = settings.integer(sound::hop), length = int64_t(settings.number(sound::samples, double(30 * rate)));
   features.heard = length;
   features.cut = std::max<int64_t>(0, int64_t(wave.size()) - length);
   wave.resize(length, 0);
@@ -186,9 +186,9 @@ void normalise(std::vector<double> &logs, int64_t bins, bool means, bool deviati
 /// zeros, then (x - mean) / std.
 Status filterBanks(const std::vector<float> &wave, const Settings &settings, int64_t rate, Features &features) {
   constexpr int64_t kFrame = 400, kHop = 160, kFft = 512;
-  auto bins = int64_t(settings.number("bins", 80)), stride = int64_t(settings.number("stride", 1)),
-       length = int64_t(settings.number("frames", 0));
-  bool hann = settings.has("hann"), alone = length > 0;
+  int64_t bins = settings.integer(sound::bins), stride = settings.integer(sound::stride),
+          length = settings.integer(sound::frames);
+  bool hann = settings.has(sound::hann), alone = length > 0;
   int64_t frames = 1 + (int64_t(wave.size()) - kFrame) / kHop;
   if (int64_t(wave.size()) < kFrame || (!alone && frames / stride < 2))
     return badInput("the sound is too short for this model");
@@ -219,11 +219,11 @@ Status filterBanks(const std::vector<float> &wave, const Settings &settings, int
     features.cut = std::max<int64_t>(0, frames - length) * kHop;
     logs.resize(length * bins, 0);
     for (double &x : logs)
-      x = (x - settings.number("mean", 0)) / settings.number("std", 1);
+      x = (x - settings.number(sound::mean)) / settings.number(sound::std);
     frames = length;
   } else {
-    bool speech = settings.has("means");
-    normalise(logs, bins, settings.number("means", 1) != 0, settings.number("deviations", 1) != 0, !speech);
+    bool speech = settings.has(sound::means);
+    normalise(logs, bins, settings.flag(sound::means), settings.flag(sound::deviations), !speech);
   }
   // Neighbouring frames are joined `stride` at a time; a rest is dropped.
   features.shape = {frames / stride, bins * stride};
@@ -234,17 +234,17 @@ Status filterBanks(const std::vector<float> &wave, const Settings &settings, int
 } // namespace
 
 Status soundFeatures(const Sound &sound, const Settings &settings, Features &features) {
-  auto rate = int64_t(settings.number("rate", 16000));
+  int64_t rate = settings.integer(sound::rate);
   Sound same = resampled(sound, rate);
-  if (settings.has("fbank"))
+  if (settings.has(sound::fbank))
     return filterBanks(same.samples, settings, rate, features);
-  if (!settings.has("raw")) {
+  if (!settings.has(sound::raw)) {
     logMel(std::move(same.samples), settings, rate, features);
     return {};
   }
   features.values = std::move(same.samples);
   features.shape = {int64_t(features.values.size())};
-  if (settings.number("normalize", 0) != 0) {
+  if (settings.flag(sound::normalize)) {
     double mean = 0, square = 0, count = double(features.values.size());
     for (float value : features.values)
       mean += value / count;

@@ -91,8 +91,8 @@ Status readMedia(const Model &model, const std::string &path, Tensor &tensor) {
     if (features.cut > 0)
       note(format("the model hears %.1f seconds at a time; the last %.1f "
                   "seconds of %s are left out",
-                  double(features.heard) / card.sound.number("rate", 16000),
-                  double(features.cut) / card.sound.number("rate", 16000), quote(path).c_str()));
+                  double(features.heard) / card.sound.number(sound::rate),
+                  double(features.cut) / card.sound.number(sound::rate), quote(path).c_str()));
     shape.insert(shape.end(), features.shape.begin(), features.shape.end());
     values = std::move(features.values);
   }

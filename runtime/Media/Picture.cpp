@@ -144,16 +144,16 @@ Picture middle(const Picture &picture, int64_t width, int64_t height) {
 static void targetSize(const Picture &picture, const Settings &settings, int64_t &width, int64_t &height) {
   width = picture.width;
   height = picture.height;
-  std::vector<int64_t> size = settings.integers("size");
+  std::vector<int64_t> size = settings.integers(picture::size);
   if (size.size() == 2) {
     height = size[0];
     width = size[1];
-  } else if (settings.has("shortest")) {
-    double shorter = settings.number("shortest", 0);
+  } else if (settings.has(picture::shortest)) {
+    double shorter = settings.number(picture::shortest);
     double scale = shorter / double(std::min(width, height));
     double newWidth = double(width) * scale, newHeight = double(height) * scale;
-    if (settings.has("longest")) {
-      double most = settings.number("longest", 0), longer = std::max(newWidth, newHeight);
+    if (settings.has(picture::longest)) {
+      double most = settings.number(picture::longest), longer = std::max(newWidth, newHeight);
       if (longer > most) {
         newWidth *= most / longer;
         newHeight *= most / longer;
@@ -168,7 +168,7 @@ static void targetSize(const Picture &picture, const Settings &settings, int64_t
       longer = int64_t(shorter * double(longer) / double(other));
       other = int64_t(shorter);
     }
-    if (int64_t multiple = int64_t(settings.number("multiple", 1)); multiple > 1) {
+    if (int64_t multiple = settings.integer(picture::multiple); multiple > 1) {
       width = width / multiple * multiple;
       height = height / multiple * multiple;
     }
@@ -184,7 +184,7 @@ static void makeGrey(Picture &picture) {
 }
 
 Status pixelValues(Picture &picture, const Settings &settings, std::vector<float> &values) {
-  auto channels = int64_t(settings.number("channels", 3));
+  int64_t channels = settings.integer(picture::channels);
   if (channels == 1)
     makeGrey(picture);
   int64_t width = 0, height = 0;
@@ -196,21 +196,21 @@ Status pixelValues(Picture &picture, const Settings &settings, std::vector<float
                            static_cast<long long>(width), static_cast<long long>(height),
                            static_cast<long long>(kMaxSide)));
   if (width != picture.width || height != picture.height)
-    picture = resized(picture, width, height, Resample(int(settings.number("resample", 2))));
-  std::vector<int64_t> crop = settings.integers("crop");
+    picture = resized(picture, width, height, Resample(settings.integer(picture::resample)));
+  std::vector<int64_t> crop = settings.integers(picture::crop);
   if (crop.size() == 2)
     picture = middle(picture, crop[1], crop[0]);
-  auto each = [&](const char *name, double otherwise, int c) {
-    auto found = settings.values.find(name);
+  auto each = [&](const Setting &setting, int c) {
+    auto found = settings.values.find(setting.name);
     if (found == settings.values.end() || found->second.empty())
-      return float(otherwise);
+      return float(setting.otherwise);
     return float(found->second[std::min(size_t(c), found->second.size() - 1)]);
   };
-  double rescale = settings.number("rescale", 1);
+  double rescale = settings.number(picture::rescale);
   int64_t area = picture.width * picture.height;
   values.resize(channels * area);
   for (int64_t c = 0; c < channels; ++c) {
-    float mean = each("mean", 0, int(c)), deviation = each("std", 1, int(c));
+    float mean = each(picture::mean, int(c)), deviation = each(picture::std, int(c));
     float table[256];
     for (int i = 0; i < 256; ++i)
       table[i] = (float(i * rescale) - mean) / deviation;

@@ -18,9 +18,8 @@ namespace heddle::rt {
 /// The options that choose tokens, with the model's defaults.
 static void printChoices(const Card &card, bool text) {
   const Settings &settings = card.roles.settings;
-  auto number = [&](const char *name, double otherwise) { return settings.number(name, otherwise); };
-  bool samples = number("do_sample", 0) != 0;
-  double beams = number("num_beams", 1);
+  bool samples = settings.flag(generation::do_sample);
+  double beams = settings.number(generation::num_beams);
   if (card.roles.context)
     printf("  --context N               texts of up to N positions; the model was made for %lld\n",
            static_cast<long long>(*card.roles.context));
@@ -51,7 +50,7 @@ static void printChoices(const Card &card, bool text) {
   printf("  --ignore-eos              go on after the end of the text%s\n"
          "  --print-ids               ids instead of text\n"
          "  --stats                   times and the seed, on stderr\n",
-         settings.has("forced_eos_token_id") ? ", and force none" : "");
+         settings.has(generation::forced_eos_token_id) ? ", and force none" : "");
 }
 
 static bool hasCommand(const char *name) {

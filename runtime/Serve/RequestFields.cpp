@@ -1,6 +1,7 @@
 // Fields that are taken and do nothing here are not in the table; what would change an answer and is not done is
 // refused where it asks for something.
 #include "runtime/Serve/RequestFields.h"
+#include "heddle/settings.h"
 #include "runtime/Core/Status.h"
 #include <algorithm>
 #include <cmath>
@@ -33,10 +34,13 @@ const std::vector<RequestField> &requestFields() {
       {"max_completion_tokens", Chat, FieldKind::Integer, -1, 1 << 24, "the same"},
       {"min_tokens", Both, FieldKind::Integer, 0, 1 << 24, "before so many new tokens nothing ends the answer"},
       {"temperature", Both, FieldKind::Number, 0, 2, "0: the likeliest token"},
-      {"top_p", Both, FieldKind::Number, 0, 1, "the likeliest tokens that together are so likely"},
+      {"top_p", Both, FieldKind::Number, generation::top_p.least, generation::top_p.most,
+       "the likeliest tokens that together are so likely"},
       {"top_k", Both, FieldKind::Integer, -1, 1 << 24, "so many of the likeliest tokens; 0 or -1: all"},
-      {"min_p", Both, FieldKind::Number, 0, 1, "tokens at least so likely, relative to the likeliest"},
-      {"repetition_penalty", Both, FieldKind::Number, 0.001, 1000, "divides the scores of tokens of the text"},
+      {"min_p", Both, FieldKind::Number, generation::min_p.least, generation::min_p.most,
+       "tokens at least so likely, relative to the likeliest"},
+      {"repetition_penalty", Both, FieldKind::Number, generation::repetition_penalty.least,
+       generation::repetition_penalty.most, "divides the scores of tokens of the text"},
       {"presence_penalty", Both, FieldKind::Number, -2, 2, "off the scores of new tokens, once"},
       {"frequency_penalty", Both, FieldKind::Number, -2, 2, "off the scores of new tokens, each time"},
       {"logit_bias", Both, FieldKind::Bias, -100, 100, "id: number added to its score; at most 300"},

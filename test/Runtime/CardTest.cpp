@@ -164,7 +164,26 @@ TEST(Card, Refused) {
                            "phase op turns 1 operations 0 bytes 0 # two words",
                            "generate magic x",
                            "generate pad x",
-                           "generate extend a b"}) {
+                           "generate extend a b",
+                           "generate eos 1 x",
+                           "generate temperature",
+                           "generate temperature 1 2",
+                           "generate temperature -1",
+                           "generate temperature nan",
+                           "generate top_k 0.5",
+                           "generate num_beams 257",
+                           "generate top_k 4\ngenerate top_k 4",
+                           "generate size 4",
+                           "picture size 4 x",
+                           "picture size 4 0.5",
+                           "picture top_k 4",
+                           "sound size 4",
+                           "codes 4 32 1 64",
+                           "codes 4 32 1 64 dots64",
+                           "slots yes why",
+                           "require T >= T",
+                           "state s 4 groups 0",
+                           "state s 4 groups 1 rows 1 2"}) {
     Card card;
     Status status = Card::parse(with(line).c_str(), card);
     EXPECT_EQ(status.exit(), heddle::Exit::Internal) << line;
@@ -174,6 +193,43 @@ TEST(Card, Refused) {
     Card card;
     EXPECT_FALSE(Card::parse(text, card).ok()) << text;
   }
+}
+
+/// An error is the row of card.def, unless there is more to say.
+TEST(Card, ErrorsSayWhatTheLineShouldBe) {
+  for (auto [line, why] : {std::pair("pieces 8 beyond 4", "line 2: expected `pieces N beyond ROWS`"),
+                           {"generate pad x", "line 2: expected `generate pad ID`"},
+                           {"name two words", "line 2: unexpected `words`"},
+                           {"arena Q", "line 2: "},
+                           {"generate magic 1", "line 2: unknown setting `magic`"},
+                           {"generate top_p 2", "line 2: `top_p` takes other numbers"},
+                           {"frobnicate", "line 2: unknown word `frobnicate`"}}) {
+    Card card;
+    std::string entry = std::string_view(line).substr(0, 8) == "generate" ? "" : "entry run\ndims T\n";
+    std::string at = entry.empty() ? "line 2" : "line 4", text = why;
+    text.replace(0, 6, at);
+    Status status = Card::parse(("heddle-card 1\n" + entry + line + "\nend\n").c_str(), card);
+    EXPECT_NE(status.message().find(text), std::string::npos) << status.message();
+  }
+}
+
+/// What a model does not say is as the table has it.
+TEST(Card, SettingsHaveDefaults) {
+  Card card;
+  ASSERT_TRUE(Card::parse("heddle-card 1\ngenerate tokens a\ngenerate logits b\ngenerate top_p 0.5\n"
+                          "generate suppress_tokens 3 -1\npicture crop 4 5\nentry run\ndims\nend\n",
+                          card)
+                  .ok());
+  const Settings &settings = card.roles.settings;
+  EXPECT_EQ(settings.number(heddle::generation::top_p), 0.5);
+  EXPECT_EQ(settings.number(heddle::generation::temperature), 1);
+  EXPECT_EQ(settings.integer(heddle::generation::top_k), -1);
+  EXPECT_EQ(settings.number(heddle::generation::top_k, 50), 50);
+  EXPECT_FALSE(settings.flag(heddle::generation::do_sample));
+  EXPECT_EQ(settings.integers(heddle::generation::suppress_tokens), (std::vector<int64_t>{3, -1}));
+  EXPECT_EQ(card.picture.integers(heddle::picture::crop), (std::vector<int64_t>{4, 5}));
+  EXPECT_FALSE(card.picture.has(heddle::picture::size));
+  EXPECT_EQ(card.sound.integer(heddle::sound::rate), 16000);
 }
 
 TEST(Card, EveryTextIsOneWord) {
