@@ -11,6 +11,7 @@
 #include "runtime/Core/Clock.h"
 #include "runtime/Core/Cpu.h"
 #include "runtime/Core/EntryCall.h"
+#include "runtime/Core/EntryInputs.h"
 #include "runtime/Generate/Generate.h"
 #include "runtime/Program/Commands.h"
 
@@ -231,13 +232,14 @@ Status benchRun(Model &model, const Args &args, Figures &figures) {
       if (!entry->inputs[i].hasDefault)
         HEDDLE_TRY(benchInput(entry->inputs[i], dims, inputs[i]));
   }
-  EntryCall run;
-  HEDDLE_TRY(run.prepare(model, *entry, dims, inputs));
+  CallMemory memory;
+  EntryCall run(model, *entry, memory);
+  HEDDLE_TRY(run.prepare(dims, inputs));
   std::vector<double> times, worked;
   double begin = secondsNow();
   for (int pass = 0; pass < 4 || (secondsNow() - begin < kSecondsEnough && pass < 50); ++pass) {
     double start = secondsNow(), before = workedSeconds();
-    HEDDLE_TRY(run.call());
+    HEDDLE_TRY(run.call(dims));
     if (!pass)
       continue; // brings pages and caches in
     times.push_back(secondsNow() - start);
@@ -253,7 +255,7 @@ Status benchRun(Model &model, const Args &args, Figures &figures) {
   auto call = [&](PhaseClock &clock) {
     clock.sample();
     model.pool().time(&clock);
-    return run.call();
+    return run.call(dims);
   };
   return profile(model, *entry, dims, call, figures.prefillRows);
 }

@@ -1,105 +1,107 @@
-//===- EntryCall.cpp - One call of an entry -------------------------------===//
+//===- EntryCall.cpp - Calls of an entry ----------------------------------===//
 //
-// A file may leave out leading axes, which are repeated, and inputs with a
-// default.
+// Sizes come from the card's forms under the lengths of a call.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/EntryCall.h"
 
-#include "heddle/nearest.h"
-
 #include <algorithm>
-#include <cstring>
 
 namespace heddle::rt {
 
-Status loadInput(const TensorFile &file, const FileTensor &item, const Value &value, const Shape &shape,
-                 Tensor &tensor) {
-  HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
-  HEDDLE_TRY(file.read(item, value.type, tensor.data.data()));
-  uint64_t one = uint64_t(*elementCount(item.shape)) * typeSize(value.type);
-  for (uint64_t at = one; one && at < tensor.data.size(); at += one)
-    memcpy(tensor.data.as<char>() + at, tensor.data.data(), one);
+/// The shape of `value` and its bytes.
+static Status sizeOf(const Value &value, const Lengths &lengths, Shape &shape, uint64_t &bytes) {
+  HEDDLE_TRY(shapeOf(value, lengths, shape));
+  std::optional<int64_t> count = elementCount(shape);
+  int64_t all = 0;
+  if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(value.type)), &all))
+    return outOfResources(quote(value.name) + " of shape " + shapeText(shape) + " does not fit in memory");
+  bytes = uint64_t(all);
   return {};
 }
 
-Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
-                   std::vector<Given> &given) {
-  given.clear();
-  std::vector<std::string> names = inputNames(entry);
-  for (const FileTensor &item : file.tensors()) {
-    const Value *value = entry.input(item.name);
-    if (!value) {
-      std::string all, near = nearestName(item.name, names);
-      for (const std::string &name : names)
-        all += (all.empty() ? "" : ", ") + name;
-      Status status = badInput("the model has no input " + quote(item.name) +
-                               (near.empty() ? "" : "; did you mean " + quote(near) + "?"));
-      return std::move(status).withHelp("its inputs: " + all);
+Status reserveTensor(const Value &value, const std::vector<Lengths> &calls, Tensor &tensor) {
+  tensor.name = value.name;
+  tensor.type = value.type;
+  uint64_t most = 0, bytes = 0;
+  for (const Lengths &lengths : calls) {
+    HEDDLE_TRY(sizeOf(value, lengths, tensor.shape, bytes));
+    most = std::max(most, bytes);
+  }
+  bool enough = tensor.data.data() && most <= tensor.data.size();
+  return enough ? Status() : Buffer::make(most, quote(value.name), tensor.data);
+}
+
+Status CallMemory::takeStates(Backend &backend, const std::vector<Size> &sizes) {
+  std::map<std::string_view, uint64_t> wanted;
+  for (const auto &[entry, lengths] : sizes)
+    for (const State &state : entry->states) {
+      uint64_t bytes = 0, &most = wanted[state.name];
+      HEDDLE_TRY(bytesOf(state.bytes, lengths, "the state " + quote(state.name), bytes));
+      most = std::max(most, bytes);
     }
-    given.push_back({value, item.shape});
-  }
-  std::string missing;
-  for (const Value &value : entry.inputs) {
-    bool canDerive = std::find(derived.begin(), derived.end(), value.name) != derived.end();
-    if (!value.hasDefault && !canDerive && !file.find(value.name))
-      missing += (missing.empty() ? "" : ", ") + quote(value.name) + " (" + value.typeText() + ")";
-  }
-  if (!missing.empty())
-    return badInput("missing in " + quote(file.path()) + ": " + missing);
+  for (const auto &[name, bytes] : wanted)
+    HEDDLE_TRY(backend.allocate(Backend::Use::State, bytes, "the state " + quote(name), states[std::string(name)]));
   return {};
 }
 
-Status EntryCall::prepare(Model &theModel, const Entry &theEntry, const std::vector<int64_t> &theDims,
-                          const std::vector<Tensor> &inputs) {
-  model = &theModel;
-  entry = &theEntry;
-  dims = theDims;
-  HEDDLE_TRY(checkLengths(*entry, dims, [&](const Value &input) {
-    return inputs[size_t(&input - entry->inputs.data())].data.data() != nullptr;
-  }));
-  for (const Tensor &input : inputs)
-    tensors.push_back(input.data.data());
-  outputs.resize(entry->outputs.size());
+Status CallMemory::reserveArena(Backend &backend, const std::vector<Size> &sizes) {
+  uint64_t most = 0, bytes = 0;
+  for (const auto &[entry, lengths] : sizes) {
+    HEDDLE_TRY(arenaOf(*entry, lengths, backend.threads(), bytes));
+    most = std::max(most, bytes);
+  }
+  bool enough = arena.data() && most <= arena.size();
+  return enough ? Status() : backend.allocate(Backend::Use::Arena, most, "the arena", arena);
+}
+
+uint64_t CallMemory::stateBytes() const {
+  uint64_t bytes = 0;
+  for (const auto &state : states)
+    bytes += state.second.size();
+  return bytes;
+}
+
+EntryCall::EntryCall(Model &model, const Entry &entry, CallMemory &memory)
+    : inputs(entry.inputs.size()), outputs(entry.outputs.size()), model(&model), entry(&entry), memory(&memory) {
+  tensors.reserve(entry.inputs.size() + entry.outputs.size() + entry.states.size());
+}
+
+Status EntryCall::prepare(const Lengths &lengths, const std::vector<Tensor> &given) {
+  std::transform(given.begin(), given.end(), inputs.begin(), [](const Tensor &input) { return input.data.data(); });
+  HEDDLE_TRY(check(lengths));
+  HEDDLE_TRY(memory->takeStates(model->backend(), {{entry, lengths}}));
+  return reserve({lengths});
+}
+
+Status EntryCall::reserve(const std::vector<Lengths> &calls) {
+  std::vector<CallMemory::Size> sizes;
+  for (const Lengths &lengths : calls)
+    sizes.push_back({entry, lengths});
+  HEDDLE_TRY(memory->reserveArena(model->backend(), sizes));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    HEDDLE_TRY(reserveTensor(entry->outputs[i], calls, outputs[i]));
+  return {};
+}
+
+Status EntryCall::check(const Lengths &lengths) const {
+  return checkLengths(*entry, lengths,
+                      [&](const Value &input) { return inputs[size_t(&input - entry->inputs.data())]; });
+}
+
+Status EntryCall::call(const Lengths &lengths) {
+  HEDDLE_TRY(check(lengths));
+  tensors.assign(inputs.begin(), inputs.end());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Value &value = entry->outputs[i];
-    Shape shape;
-    HEDDLE_TRY(shapeOf(value, dims, shape));
-    HEDDLE_TRY(Tensor::make(value.name, value.type, shape, outputs[i]));
+    uint64_t bytes = 0;
+    HEDDLE_TRY(sizeOf(entry->outputs[i], lengths, outputs[i].shape, bytes));
+    if (bytes > outputs[i].data.size())
+      return internalError(quote(outputs[i].name) + " of " + quote(entry->name) + " has too little room");
     tensors.push_back(outputs[i].data.data());
   }
-  Backend &backend = model->backend();
-  states.resize(entry->states.size());
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < states.size(); ++i) {
-    HEDDLE_TRY(bytesOf(entry->states[i].bytes, dims, "a state", bytes));
-    HEDDLE_TRY(backend.allocate(Backend::Use::State, bytes, "a state", states[i]));
-    tensors.push_back(states[i].data());
-  }
-  HEDDLE_TRY(arenaOf(*entry, dims, backend.threads(), bytes));
-  return backend.allocate(Backend::Use::Arena, bytes, "the arena", arena);
-}
-
-Status EntryCall::call() { return model->backend().call(*entry, dims, tensors, arena); }
-
-Status loadInputs(const Model &model, const Entry &entry, const std::string &path, std::vector<int64_t> &dims,
-                  std::vector<Tensor> &inputs) {
-  TensorFile file;
-  HEDDLE_TRY(file.open(path));
-  std::vector<Given> given;
-  HEDDLE_TRY(matchInputs(file, entry, {}, given));
-  HEDDLE_TRY(bindDims(model.card(), entry, given, dims));
-  inputs.resize(entry.inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value &value = entry.inputs[i];
-    const FileTensor *item = file.find(value.name);
-    if (!item)
-      continue;
-    Shape shape;
-    HEDDLE_TRY(shapeOf(value, dims, shape));
-    HEDDLE_TRY(loadInput(file, *item, value, shape, inputs[i]));
-  }
-  return {};
+  for (const State &state : entry->states)
+    tensors.push_back(memory->states[state.name].data());
+  return model->backend().call(*entry, lengths, tensors, memory->arena);
 }
 
 } // namespace heddle::rt

@@ -1,48 +1,66 @@
-//===- EntryCall.h - One call of an entry -----------------------*- C++ -*-===//
+//===- EntryCall.h - Calls of an entry --------------------------*- C++ -*-===//
 //
-// One call of an entry: its inputs from a safetensors file, and the memory that
-// it needs.
+// What a call of an entry takes: inputs, which the caller has, outputs, states
+// and an arena. All memory is taken before the first call, for the largest; a
+// call allocates nothing. Entries that compute one text share their states and
+// the arena, which is what CallMemory holds.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CORE_ENTRYCALL_H
 #define HEDDLE_RUNTIME_CORE_ENTRYCALL_H
 
 #include "runtime/Core/Model.h"
-#include "runtime/Core/SafeTensors.h"
 
 namespace heddle::rt {
 
-/// Reads one input into a tensor of the declared type and the full `shape`;
-/// leading axes that the file does not have are repeated.
-Status loadInput(const TensorFile &file, const FileTensor &item, const Value &value, const Shape &shape,
-                 Tensor &tensor);
+/// The length of every dim of an entry, in the order of `entry.dims`.
+using Lengths = std::vector<int64_t>;
 
-/// Pairs the tensors of a file with the inputs of `entry`. An error if the
-/// entry has no input of a name, or if an input without default is missing,
-/// except the names in `derived`.
-Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
-                   std::vector<Given> &given);
+/// Gives `tensor` the name and the type of `value`, and memory for its largest size under `calls`. What it has stays
+/// where that is enough. Errors: lengths that leave no axis, not enough memory.
+Status reserveTensor(const Value &value, const std::vector<Lengths> &calls, Tensor &tensor);
 
-/// Reads a file of inputs: `dims` as its shapes give them, `inputs` in card
-/// order, without data where the file has none.
-Status loadInputs(const Model &model, const Entry &entry, const std::string &path, std::vector<int64_t> &dims,
-                  std::vector<Tensor> &inputs);
+/// What outlasts a call, and the memory that it works in.
+struct CallMemory {
+  struct Size {
+    const Entry *entry;
+    Lengths lengths;
+  };
+  /// Takes every state of these entries, zeroed, at the largest of its sizes. Two entries with a state of one name
+  /// share it.
+  Status takeStates(Backend &backend, const std::vector<Size> &sizes);
+  /// Makes the arena large enough for each of these calls.
+  Status reserveArena(Backend &backend, const std::vector<Size> &sizes);
+  uint64_t stateBytes() const;
 
-/// An entry with the memory for its calls: outputs, states (zeroed) and arena.
-struct EntryCall {
-  std::vector<Tensor> outputs;
-  /// Takes all memory. `inputs` in card order, without data for one left out;
-  /// they must outlive this.
-  Status prepare(Model &model, const Entry &entry, const std::vector<int64_t> &dims, const std::vector<Tensor> &inputs);
-  /// One call; results are in `outputs`, in card order.
-  Status call();
+  std::map<std::string, Memory, std::less<>> states; ///< by name
+  Memory arena;
+};
+
+class EntryCall {
+public:
+  EntryCall() = default;
+  /// All three must outlive this.
+  EntryCall(Model &model, const Entry &entry, CallMemory &memory);
+
+  /// Everything for calls of one size: `given` in card order, without data for an input left out, must outlive this.
+  /// States are taken, and are zero.
+  Status prepare(const Lengths &lengths, const std::vector<Tensor> &given);
+  /// Makes outputs and arena large enough for each of these calls.
+  Status reserve(const std::vector<Lengths> &calls);
+  /// An error unless the ops of the entry take these lengths, given the inputs that are there.
+  Status check(const Lengths &lengths) const;
+  /// One call, which has been checked here; its states must have been taken. An internal error if an output has too
+  /// little room.
+  Status call(const Lengths &lengths);
+
+  std::vector<void *> inputs;  ///< in card order; null: left out
+  std::vector<Tensor> outputs; ///< in card order, of the last call; their memory may be larger
 
 private:
   Model *model = nullptr;
   const Entry *entry = nullptr;
-  std::vector<int64_t> dims;
-  std::vector<Memory> states;
-  Memory arena;
+  CallMemory *memory = nullptr;
   std::vector<void *> tensors;
 };
 

@@ -109,9 +109,10 @@ Status EncoderBatch::compute(Model &model, const TokenRows &rows, std::vector<Te
   std::vector<Tensor> inputs(run->inputs.size());
   for (Tensor &tensor : given)
     inputs[size_t(run->input(tensor.name) - run->inputs.data())] = std::move(tensor);
-  call = EntryCall();
-  HEDDLE_TRY(call.prepare(model, *run, dims, inputs));
-  return call.call();
+  memory = CallMemory();
+  call = EntryCall(model, *run, memory);
+  HEDDLE_TRY(call.prepare(dims, inputs));
+  return call.call(dims);
 }
 
 const Tensor *EncoderBatch::output(const char *name) const {

@@ -45,6 +45,7 @@ public:
 private:
   Status addTokens(const Entry &run, const TokenRows &rows, std::vector<Tensor> &given);
 
+  CallMemory memory;
   EntryCall call;
   int64_t count = 1, longest = 0;
 };

@@ -8,7 +8,7 @@
 #ifndef HEDDLE_RUNTIME_GENERATE_PROMPT_H
 #define HEDDLE_RUNTIME_GENERATE_PROMPT_H
 
-#include "runtime/Core/EntryCall.h"
+#include "runtime/Core/EntryInputs.h"
 
 namespace heddle::rt {
 

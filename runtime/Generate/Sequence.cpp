@@ -45,14 +45,8 @@ Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTo
   for (const Entry *entry : {once, step})
     HEDDLE_TRY(checkDims(entry, *prompt->run));
   HEDDLE_TRY(columns.make(card.roles, *prompt, step, capacity));
-  HEDDLE_TRY(makeStates());
-  HEDDLE_TRY(makeArena());
-  HEDDLE_TRY(makeOutputs(step ? *step : *prompt->run));
-  size_t most = 0;
-  for (const Entry *entry : {once, step, prompt->run})
-    if (entry)
-      most = std::max(most, entry->inputs.size() + entry->outputs.size() + entry->states.size());
-  tensors.reserve(most);
+  HEDDLE_TRY(findLogits());
+  HEDDLE_TRY(takeMemory());
   return addDefaults();
 }
 
@@ -78,32 +72,9 @@ std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past, int64_t 
 std::vector<int64_t> Sequence::dimsOf(Call call) const {
   if (call == Call::Encoder)
     return once ? dimsOf(*once, 0, prompt->length) : std::vector<int64_t>();
-  const Entry &entry = step ? *step : *prompt->run;
   if (call == Call::Prefill)
-    return dimsOf(entry, 0, prompt->length);
-  return dimsOf(entry, step ? std::max<int64_t>(filled - 1, 0) : 0, filled);
-}
-
-/// Takes every state at its largest size; a state of `once` and `step` is one.
-Status Sequence::makeStates() {
-  std::map<std::string, uint64_t> sizes;
-  for (const Entry *entry : {once, step}) {
-    if (!entry)
-      continue;
-    for (const State &state : entry->states)
-      for (int64_t length : {prompt->length, capacity}) {
-        uint64_t bytes = 0;
-        HEDDLE_TRY(bytesOf(state.bytes, dimsOf(*entry, 0, length), "the state " + quote(state.name), bytes));
-        uint64_t &size = sizes[state.name];
-        size = std::max(size, bytes);
-      }
-  }
-  bytesOfStates = 0;
-  for (const auto &[name, size] : sizes) {
-    HEDDLE_TRY(model->backend().allocate(Backend::Use::State, size, "the state " + quote(name), states[name]));
-    bytesOfStates += size;
-  }
-  return {};
+    return dimsOf(grower(), 0, prompt->length);
+  return dimsOf(grower(), step ? std::max<int64_t>(filled - 1, 0) : 0, filled);
 }
 
 /// The calls of a generation by which its memory is taken, as (past, length): the prompt in its pieces, a step at
@@ -121,63 +92,39 @@ std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
 }
 
 /// An error unless the ops of `entry` take these lengths.
-static Status checkCall(const Entry &entry, const std::vector<int64_t> &dims, const Columns &columns,
-                        const Prompt &prompt) {
+Status Sequence::checkCall(const Entry &entry, const std::vector<int64_t> &dims) const {
   return checkLengths(entry, dims, [&](const Value &input) {
-    return columns.has(input.name) ? !columns.isDefault(input) : prompt.find(input.name) != nullptr;
+    return columns.has(input.name) ? !columns.isDefault(input) : prompt->find(input.name) != nullptr;
   });
 }
 
-/// Takes the arena at the size of the largest call, of the encoder and of the defaults, too.
-Status Sequence::makeArena() {
-  uint64_t most = 0, bytes = 0;
+/// Takes states, arena and outputs at the size of the largest call, the arena for the encoder and the defaults, too.
+Status Sequence::takeMemory() {
+  Backend &backend = model->backend();
+  std::vector<CallMemory::Size> states, arenas;
+  for (const Entry *entry : {once, step})
+    for (int64_t length : {prompt->length, capacity})
+      if (entry)
+        states.push_back({entry, dimsOf(*entry, 0, length)});
+  HEDDLE_TRY(memory.takeStates(backend, states));
   for (const Entry *beside : {once, model->card().entry("defaults")})
-    if (beside) {
-      HEDDLE_TRY(arenaOf(*beside, dimsOf(*beside, 0, prompt->length), model->backend().threads(), bytes));
-      most = std::max(most, bytes);
-    }
-  const Entry &entry = step ? *step : *prompt->run;
+    if (beside)
+      arenas.push_back({beside, dimsOf(*beside, 0, prompt->length)});
+  std::vector<Lengths> calls;
   for (auto [past, length] : largestCalls()) {
-    std::vector<int64_t> dims = dimsOf(entry, past, length);
+    calls.push_back(dimsOf(grower(), past, length));
+    arenas.push_back({&grower(), calls.back()});
     if (length <= prompt->length) // a text may end before it is longer
-      HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
-    HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
-    most = std::max(most, bytes);
+      HEDDLE_TRY(checkCall(grower(), calls.back()));
   }
-  return model->backend().allocate(Backend::Use::Arena, most, "the arena", arena);
+  HEDDLE_TRY(memory.reserveArena(backend, arenas));
+  growth = EntryCall(*model, grower(), memory);
+  return growth.reserve(calls);
 }
 
-/// Bytes of an output under the dims of a call.
-static Status bytesOfOutput(const Value &value, const std::vector<int64_t> &dims, uint64_t &bytes) {
-  Shape shape;
-  HEDDLE_TRY(shapeOf(value, dims, shape));
-  std::optional<int64_t> count = elementCount(shape);
-  int64_t all = 0;
-  if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(value.type)), &all))
-    return outOfResources(quote(value.name) + " does not fit in memory");
-  bytes = uint64_t(all);
-  return {};
-}
-
-/// Takes more arena and larger outputs if a call on the columns [past, length) needs them.
-Status Sequence::makeRoom(int64_t past, int64_t length) {
-  const Entry &entry = step ? *step : *prompt->run;
-  std::vector<int64_t> dims = dimsOf(entry, past, length);
-  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
-  uint64_t bytes = 0;
-  HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
-  if (bytes > arena.size())
-    HEDDLE_TRY(model->backend().allocate(Backend::Use::Arena, bytes, "the arena", arena));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
-    if (bytes > outputs[i].size())
-      HEDDLE_TRY(Buffer::make(bytes, quote(entry.outputs[i].name), outputs[i]));
-  }
-  return {};
-}
-
-/// Takes every output of `entry` at the size of the largest call.
-Status Sequence::makeOutputs(const Entry &entry) {
+/// Which outputs are the logits, and the wish to compute the text again.
+Status Sequence::findLogits() {
+  const Entry &entry = grower();
   logitsOutput = entry.outputIndex(model->card().roles.logits);
   refillOutput = step ? entry.outputIndex("refill") : -1;
   if (logitsOutput < 0)
@@ -186,47 +133,22 @@ Status Sequence::makeOutputs(const Entry &entry) {
   size_t rank = value.axes.size();
   if (value.type != Type::F32 || rank < 1 || rank > 3)
     return internalError("the logits are no f32[B, T, V]");
-  outputs.clear();
-  outputs.resize(entry.outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    uint64_t most = 0, bytes = 0;
-    for (auto [past, length] : largestCalls()) {
-      HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dimsOf(entry, past, length), bytes));
-      most = std::max(most, bytes);
-    }
-    HEDDLE_TRY(Buffer::make(most, quote(entry.outputs[i].name), outputs[i]));
-  }
   return {};
 }
 
-/// Appends the outputs of an entry to `tensors`. An internal error if one has less room than a call of these dims
-/// writes.
-static Status appendOutputs(const Entry &entry, const std::vector<int64_t> &dims, std::vector<Buffer> &outputs,
-                            std::vector<void *> &tensors) {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    uint64_t bytes = 0;
-    HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
-    if (bytes > outputs[i].size())
-      return internalError(quote(entry.outputs[i].name) + " of " + quote(entry.name) + " has too little room");
-    tensors.push_back(outputs[i].data());
-  }
-  return {};
-}
-
-/// Fills `tensors` with the inputs of a call, columns copied into their
-/// staging; the caller appends outputs and states.
-Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
-  tensors.clear();
+/// Sets the inputs of a call; columns are copied into their staging.
+Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims, std::vector<void *> &inputs) {
+  inputs.clear();
   for (const Value &value : entry.inputs) {
     if (!columns.has(value.name)) {
       const Tensor *given = prompt->find(value.name);
       if (!given && !value.hasDefault)
         return badInput("missing: " + quote(value.name) + " (" + value.typeText() + ")");
-      tensors.push_back(given ? given->data.data() : nullptr);
+      inputs.push_back(given ? given->data.data() : nullptr);
       continue;
     }
     if (columns.isDefault(value)) {
-      tensors.push_back(nullptr);
+      inputs.push_back(nullptr);
       continue;
     }
     std::optional<int64_t> last = value.axes.empty() ? 0 : value.axes.back().evaluate(dims.data());
@@ -234,7 +156,7 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
       return internalError("input " + quote(value.name) + " of " + quote(entry.name) +
                            " does not end in the step axis");
     int64_t rows = value.axes.size() == 2 ? prompt->rows : 1;
-    tensors.push_back(columns.gather(value.name, rows, *last, filled));
+    inputs.push_back(columns.gather(value.name, rows, *last, filled));
   }
   return {};
 }
@@ -242,18 +164,13 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
 /// Calls an entry that is no step on the prompt; `results`: its outputs.
 Status Sequence::callBeside(const Entry &entry, std::vector<Tensor> &results) {
   std::vector<int64_t> dims = dimsOf(entry, 0, prompt->length);
-  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
-  HEDDLE_TRY(gather(entry, dims));
-  results.resize(entry.outputs.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    Shape shape;
-    HEDDLE_TRY(shapeOf(entry.outputs[i], dims, shape));
-    HEDDLE_TRY(Tensor::make(entry.outputs[i].name, entry.outputs[i].type, shape, results[i]));
-    tensors.push_back(results[i].data.data());
-  }
-  for (const State &state : entry.states)
-    tensors.push_back(states[state.name].data());
-  return model->backend().call(entry, dims, tensors, arena);
+  EntryCall call(*model, entry, memory);
+  HEDDLE_TRY(gather(entry, dims, call.inputs));
+  HEDDLE_TRY(call.check(dims));
+  HEDDLE_TRY(call.reserve({dims}));
+  HEDDLE_TRY(call.call(dims));
+  results = std::move(call.outputs);
+  return {};
 }
 
 /// Gives the prompt the defaults of inputs that grow with something else, where nobody gave them.
@@ -284,26 +201,21 @@ static bool isOf(const Entry *once, const State &state) {
 /// step answers `refill`, its states are cleared and the whole text is
 /// computed.
 Status Sequence::advance(int64_t past) {
-  const Entry &entry = step ? *step : *prompt->run;
-  std::vector<int64_t> dims = dimsOf(entry, past, filled);
-  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
-  HEDDLE_TRY(gather(entry, dims));
-  HEDDLE_TRY(appendOutputs(entry, dims, outputs, tensors));
-  for (const State &state : entry.states)
-    tensors.push_back(states[state.name].data());
-  HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));
-  if (refillOutput >= 0 && past > 0 && numberAt(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
-    HEDDLE_TRY(clearStates(entry));
+  std::vector<int64_t> dims = dimsOf(grower(), past, filled);
+  HEDDLE_TRY(gather(grower(), dims, growth.inputs));
+  HEDDLE_TRY(growth.call(dims));
+  const Tensor *refill = refillOutput < 0 ? nullptr : &growth.outputs[refillOutput];
+  if (refill && past > 0 && numberAt(refill->type, refill->data.data(), 0)) {
+    HEDDLE_TRY(clearStates(*step));
     return advanceInPieces(0, filled);
   }
-  Shape shape;
-  HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
+  const Shape &shape = growth.outputs[logitsOutput].shape;
   vocab = shape.back();
   int64_t lines = shape.size() == 3 ? shape[1] : shape.size() == 2 && prompt->rows == 1 ? shape[0] : 1;
   if (vocab < 1 || lines < 1)
     return internalError("the logits are empty");
   rowStride = lines * vocab;
-  logits = outputs[logitsOutput].as<float>() + (lines - 1) * vocab;
+  logits = growth.outputs[logitsOutput].data.as<float>() + (lines - 1) * vocab;
   return {};
 }
 
@@ -319,7 +231,7 @@ int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
 Status Sequence::clearStates(const Entry &entry) {
   for (const State &state : entry.states)
     if (!isOf(once, state))
-      HEDDLE_TRY(model->backend().clear(states[state.name]));
+      HEDDLE_TRY(model->backend().clear(memory.states[state.name]));
   return {};
 }
 
@@ -339,7 +251,7 @@ Status Sequence::advanceInPieces(int64_t past, int64_t length, const std::functi
 }
 
 Status Sequence::reset() {
-  for (auto &state : states)
+  for (auto &state : memory.states)
     HEDDLE_TRY(model->backend().clear(state.second));
   columns.stepBack(filled - prompt->length);
   filled = prompt->length;
@@ -376,7 +288,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
                          " of this model has no part of its own for each row, "
                          "so that beams cannot share a batch")
           .withHelp("use --num-beams 1");
-    HEDDLE_TRY(model->backend().permute(states[state.name], state.groups, bytes / state.groups, from));
+    HEDDLE_TRY(model->backend().permute(memory.states[state.name], state.groups, bytes / state.groups, from));
   }
   return {};
 }
@@ -401,10 +313,12 @@ Status Sequence::grow(const std::vector<int64_t> &ids) {
     columns.extend(++filled, next.data());
   }
   int64_t length = filled;
-  for (int64_t at = step ? past : 0, end = at; at < length; at = end) {
-    end = pieceEnd(at, length);
-    HEDDLE_TRY(makeRoom(at, end));
+  std::vector<Lengths> calls;
+  for (int64_t at = step ? past : 0; at < length; at = pieceEnd(at, length)) {
+    calls.push_back(dimsOf(grower(), at, pieceEnd(at, length)));
+    HEDDLE_TRY(checkCall(grower(), calls.back()));
   }
+  HEDDLE_TRY(growth.reserve(calls));
   return advanceInPieces(past, length);
 }
 

@@ -9,6 +9,7 @@
 #ifndef HEDDLE_RUNTIME_GENERATE_SEQUENCE_H
 #define HEDDLE_RUNTIME_GENERATE_SEQUENCE_H
 
+#include "runtime/Core/EntryCall.h"
 #include "runtime/Generate/Columns.h"
 
 #include <functional>
@@ -51,8 +52,8 @@ public:
   int64_t rows() const { return prompt->rows; }
   int64_t length() const { return filled; }
   int64_t vocabulary() const { return vocab; }
-  uint64_t stateBytes() const { return bytesOfStates; }
-  uint64_t arenaBytes() const { return arena.size(); }
+  uint64_t stateBytes() const { return memory.stateBytes(); }
+  uint64_t arenaBytes() const { return memory.arena.size(); }
   bool cached() const { return step != nullptr; }
   /// A call: of the encoder (`once`), of the prompt, of one token at the present length.
   enum class Call : uint8_t { Encoder, Prefill, Step };
@@ -60,20 +61,21 @@ public:
   std::vector<int64_t> dimsOf(Call call) const;
 
 private:
-  Status makeStates();
-  Status makeArena();
-  Status makeOutputs(const Entry &entry);
+  Status takeMemory();
+  Status findLogits();
   std::vector<std::pair<int64_t, int64_t>> largestCalls() const;
+  /// The entry that computes columns.
+  const Entry &grower() const { return step ? *step : *prompt->run; }
   Status callBeside(const Entry &entry, std::vector<Tensor> &results);
   Status addDefaults();
   Status advance(int64_t past);
   Status advanceInPieces(int64_t past, int64_t length, const std::function<bool()> &goesOn = {});
-  Status makeRoom(int64_t past, int64_t length);
   bool canGoBack() const;
   Status clearStates(const Entry &entry);
   int64_t pieceEnd(int64_t past, int64_t length) const;
   std::vector<int64_t> dimsOf(const Entry &entry, int64_t past, int64_t length) const;
-  Status gather(const Entry &entry, const std::vector<int64_t> &dims);
+  Status checkCall(const Entry &entry, const std::vector<int64_t> &dims) const;
+  Status gather(const Entry &entry, const std::vector<int64_t> &dims, std::vector<void *> &inputs);
 
   Model *model = nullptr;
   const Prompt *prompt = nullptr;
@@ -81,11 +83,8 @@ private:
   int64_t capacity = 0, filled = 0, vocab = 0;
   int64_t longestCall = 0; ///< new columns; 0: no bound but the model's
   Columns columns;         ///< ids, mask and positions
-  std::map<std::string, Memory> states;
-  uint64_t bytesOfStates = 0;
-  Memory arena;
-  std::vector<Buffer> outputs;
-  std::vector<void *> tensors;
+  CallMemory memory;
+  EntryCall growth; ///< of the entry that computes columns
   int logitsOutput = -1, refillOutput = -1;
   const float *logits = nullptr; ///< of row 0
   int64_t rowStride = 0;

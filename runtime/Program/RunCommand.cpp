@@ -6,6 +6,7 @@
 #include "heddle/tensor_names.h"
 #include "runtime/Core/Args.h"
 #include "runtime/Core/EntryCall.h"
+#include "runtime/Core/EntryInputs.h"
 #include "runtime/Program/Commands.h"
 
 #include <sys/stat.h>
@@ -65,9 +66,10 @@ Status runCommand(Model &model, const Arguments &words) {
   std::vector<Tensor> inputs;
   HEDDLE_TRY(loadInputs(model, *entry, args.get("--input"), dims, inputs));
   HEDDLE_TRY(model.start(start));
-  EntryCall once;
-  HEDDLE_TRY(once.prepare(model, *entry, dims, inputs));
-  HEDDLE_TRY(once.call());
+  CallMemory memory;
+  EntryCall once(model, *entry, memory);
+  HEDDLE_TRY(once.prepare(dims, inputs));
+  HEDDLE_TRY(once.call(dims));
   std::vector<const Tensor *> results;
   for (const Tensor &output : once.outputs)
     results.push_back(&output);

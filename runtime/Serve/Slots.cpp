@@ -50,49 +50,21 @@ Status Slots::prepare(rt::Model &newModel, int64_t count, int64_t newContext, in
   bool rings = entry->longestPiece > 0 && context > entry->ring;
   most = std::min({longestCall, context, rings ? entry->longestPiece : longestCall});
 
-  std::vector<int64_t> single = dimsOf(count + besides, 1, context - 1, count),
-                       piece = dimsOf(1, most, context - most, 1);
-  uint64_t held = 0;
-  for (const rt::State &state : entry->states) {
-    uint64_t bytes = 0;
-    HEDDLE_TRY(rt::bytesOf(state.bytes, single, "the state " + rt::quote(state.name), bytes));
-    held += bytes;
-    states.emplace_back();
-    HEDDLE_TRY(model->backend().allocate(rt::Backend::Use::State, bytes,
-                                         format("the states of %lld texts", static_cast<long long>(count)),
-                                         states.back()));
-  }
-  bytesPerPosition = held / uint64_t(count * context);
+  rt::Lengths single = dimsOf(count + besides, 1, context - 1, count), piece = dimsOf(1, most, context - most, 1);
+  if (Status status = memory.takeStates(model->backend(), {{entry, single}}); !status.ok())
+    return std::move(status).withHelp(format("each of %lld texts has such a state; --slots N and --context N need less",
+                                             static_cast<long long>(count)));
+  bytesPerPosition = memory.stateBytes() / uint64_t(count * context);
   inputs.resize(entry->inputs.size());
-  outputs.resize(entry->outputs.size());
-  tensors.resize(inputs.size() + outputs.size() + states.size());
-  HEDDLE_TRY(makeRoom(single));
-  return makeRoom(piece);
+  batch = rt::EntryCall(*model, *entry, memory);
+  return reserve({single, piece});
 }
 
-/// Takes more memory where a call of these dims needs more than any before.
-Status Slots::makeRoom(const std::vector<int64_t> &dims) {
-  uint64_t bytes = 0;
-  HEDDLE_TRY(rt::arenaOf(*entry, dims, model->backend().threads(), bytes));
-  if (bytes > arena.size())
-    HEDDLE_TRY(model->backend().allocate(rt::Backend::Use::Arena, bytes, "the arena", arena));
-  auto makeTensor = [&](const rt::Value &value, rt::Buffer &buffer) -> Status {
-    rt::Shape shape;
-    HEDDLE_TRY(rt::shapeOf(value, dims, shape));
-    std::optional<int64_t> elements = rt::elementCount(shape);
-    if (!elements)
-      return rt::outOfResources(rt::quote(value.name) + " does not fit in memory");
-    uint64_t needed = uint64_t(*elements) * rt::typeSize(value.type);
-    return needed > buffer.size() ? rt::Buffer::make(needed, rt::quote(value.name), buffer) : Status();
-  };
+/// Makes inputs, outputs and arena large enough for each of these calls.
+Status Slots::reserve(const std::vector<rt::Lengths> &calls) {
   for (size_t i = 0; i < inputs.size(); ++i)
-    HEDDLE_TRY(makeTensor(entry->inputs[i], inputs[i]));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    HEDDLE_TRY(makeTensor(entry->outputs[i], outputs[i]));
-  rt::Shape shape;
-  HEDDLE_TRY(rt::shapeOf(entry->outputs[logitsOutput], dims, shape));
-  vocab = shape.back();
-  return {};
+    HEDDLE_TRY(rt::reserveTensor(entry->inputs[i], calls, inputs[i]));
+  return batch.reserve(calls);
 }
 
 int64_t Slots::keepable(int64_t slot, int64_t length) const {
@@ -103,8 +75,7 @@ int64_t Slots::keepable(int64_t slot, int64_t length) const {
 
 Status Slots::copy(int64_t from, int64_t to, int64_t length) {
   std::vector<int64_t> dims = dimsOf(count(), 1, context - 1, 1);
-  for (size_t i = 0; i < states.size(); ++i) {
-    const rt::State &state = entry->states[i];
+  for (const rt::State &state : entry->states) {
     uint64_t bytes = 0;
     HEDDLE_TRY(rt::bytesOf(state.bytes, dims, rt::quote(state.name), bytes));
     if (state.groups == 0)
@@ -120,7 +91,7 @@ Status Slots::copy(int64_t from, int64_t to, int64_t length) {
         auto at = [&](int64_t slot) {
           return (group * uint64_t(count()) + uint64_t(slot)) * piece + part * (piece / parts);
         };
-        HEDDLE_TRY(model->backend().copy(states[i], at(to), at(from), wanted));
+        HEDDLE_TRY(model->backend().copy(memory.states[state.name], at(to), at(from), wanted));
       }
   }
   texts[size_t(to)].assign(text(from).begin(), text(from).begin() + length);
@@ -131,7 +102,8 @@ Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each, const std::
   const rt::Roles &roles = model->card().roles;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const rt::Value &value = entry->inputs[i];
-    void *data = tensors[i] = inputs[i].data();
+    void *data = batch.inputs[i] = inputs[i].data.data();
+    auto *integers = inputs[i].data.as<int64_t>();
     auto fill = [&](auto number) {
       for (size_t row = 0; row < rows.size(); ++row)
         for (int64_t column = 0; column < each; ++column)
@@ -140,18 +112,18 @@ Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each, const std::
     auto extend = roles.extend.find(value.name);
     if (value.name == kSlot || value.name == kStart)
       for (size_t row = 0; row < rows.size(); ++row)
-        inputs[i].as<int64_t>()[row] = value.name == kSlot ? rows[row].slot : rows[row].start;
+        integers[row] = value.name == kSlot ? rows[row].slot : rows[row].start;
     else if (value.name == kAsked)
-      std::copy(asked.begin(), asked.end(), inputs[i].as<int64_t>());
+      std::copy(asked.begin(), asked.end(), integers);
     else if (value.name == roles.tokens)
       for (size_t row = 0; row < rows.size(); ++row)
-        std::copy_n(rows[row].ids, each, inputs[i].as<int64_t>() + int64_t(row) * each);
+        std::copy_n(rows[row].ids, each, integers + int64_t(row) * each);
     else if (value.name == roles.positions)
       fill([&](const Row &row, int64_t column) { return double(row.start + column); });
     else if (extend != roles.extend.end())
       fill([&](const Row &, int64_t) { return extend->second; });
     else if (value.hasDefault)
-      tensors[i] = nullptr;
+      batch.inputs[i] = nullptr;
     else
       return rt::internalError("nothing gives " + rt::quote(value.name) + " of batch");
   }
@@ -193,16 +165,14 @@ Status Slots::append(const std::vector<Piece> &pieces) {
   HEDDLE_TRY(rt::checkLengths(*entry, dims, [&](const rt::Value &input) {
     return !input.hasDefault || input.name == roles.positions || roles.extend.count(input.name);
   }));
-  HEDDLE_TRY(makeRoom(dims));
+  HEDDLE_TRY(reserve({dims}));
   HEDDLE_TRY(fillInputs(rows, each, asked));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    tensors[inputs.size() + i] = outputs[i].data();
-  for (size_t i = 0; i < states.size(); ++i)
-    tensors[inputs.size() + outputs.size() + i] = states[i].data();
-  HEDDLE_TRY(model->backend().call(*entry, dims, tensors, arena));
+  HEDDLE_TRY(batch.call(dims));
   for (const Piece &piece : pieces)
     texts[size_t(piece.slot)].insert(texts[size_t(piece.slot)].end(), piece.ids, piece.ids + piece.count);
-  logits = outputs[size_t(logitsOutput)].as<float>();
+  const rt::Tensor &result = batch.outputs[size_t(logitsOutput)];
+  logits = result.data.as<float>();
+  vocab = result.shape.back();
   return {};
 }
 

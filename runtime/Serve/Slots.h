@@ -4,7 +4,7 @@
 #ifndef HEDDLE_RUNTIME_SERVE_SLOTS_H
 #define HEDDLE_RUNTIME_SERVE_SLOTS_H
 
-#include "runtime/Core/Model.h"
+#include "runtime/Core/EntryCall.h"
 
 namespace heddle::serve {
 
@@ -57,7 +57,7 @@ private:
     const int64_t *ids;
   };
   rt::Status fillInputs(const std::vector<Row> &rows, int64_t each, const std::vector<int64_t> &asked);
-  rt::Status makeRoom(const std::vector<int64_t> &dims);
+  rt::Status reserve(const std::vector<rt::Lengths> &calls);
   std::vector<int64_t> dimsOf(int64_t rows, int64_t each, int64_t past, int64_t asked) const;
 
   rt::Model *model = nullptr;
@@ -66,10 +66,9 @@ private:
   uint64_t bytesPerPosition = 0; ///< of all states, of a text
   int batchDim = -1, logitsOutput = -1;
   std::vector<std::vector<int64_t>> texts; ///< by slot
-  std::vector<rt::Memory> states;          ///< in the order of the entry
-  rt::Memory arena;
-  std::vector<rt::Buffer> inputs, outputs; ///< in the order of the entry
-  std::vector<void *> tensors;
+  rt::CallMemory memory;
+  rt::EntryCall batch;
+  std::vector<rt::Tensor> inputs; ///< in the order of the entry
   const float *logits = nullptr;
   std::vector<size_t> logitsAt; ///< by piece of the last call: its row of the logits
 };
