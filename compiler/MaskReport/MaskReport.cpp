@@ -34,16 +34,11 @@ using heddle::model::Size;
 static bool alike(Value x, Value y, llvm::DenseSet<std::pair<Value, Value>> &seen) {
   if (x == y || !seen.insert({x, y}).second)
     return true;
-  Operation *a = x ? x.getDefiningOp() : nullptr, *b = y ? y.getDefiningOp() : nullptr;
-  if (!a || !b || a->getName() != b->getName() || x.getType() != y.getType() || a->getNumRegions() ||
-      a->getNumOperands() != b->getNumOperands() ||
-      a->getDiscardableAttrDictionary() != b->getDiscardableAttrDictionary() ||
-      a->getPropertiesAsAttribute() != b->getPropertiesAsAttribute())
-    return false;
-  for (auto [p, q] : llvm::zip(a->getOperands(), b->getOperands()))
-    if (!alike(p, q, seen))
-      return false;
-  return true;
+  auto a = dyn_cast<OpResult>(x), b = dyn_cast<OpResult>(y);
+  return a && b && a.getResultNumber() == b.getResultNumber() && a.getOwner()->getNumRegions() == 0 &&
+         OperationEquivalence::isEquivalentTo(
+             a.getOwner(), b.getOwner(), [&](Value p, Value q) { return success(alike(p, q, seen)); }, nullptr,
+             OperationEquivalence::IgnoreLocations);
 }
 static bool alike(attn::SdpaOp x, attn::SdpaOp y) {
   llvm::DenseSet<std::pair<Value, Value>> seen;

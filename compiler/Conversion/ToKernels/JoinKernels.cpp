@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Conversion/Lowering/Language/StructuralText.h"
 #include "compiler/Conversion/ToKernels/CardLines.h"
 #include "compiler/Conversion/ToKernels/IndexForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
@@ -280,7 +281,7 @@ void Variant::write() {
   os << launch.lanes << ' ' << launch.threads << ' ' << launch.shared;
   for (const std::string &chip : launch.on)
     os << ' ' << chip;
-  (*code)->print(os, OpPrintingFlags().printGenericOpForm().useLocalScope());
+  os << loops::StructuralText(*code).str();
 }
 
 namespace {

@@ -11,10 +11,9 @@
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/Split.h"
+#include "compiler/Conversion/Lowering/Language/StructuralText.h"
 #include "compiler/Conversion/Lowering/Passes.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
@@ -41,71 +40,11 @@ namespace {
 /// A loop of an entry.
 struct Loop {
   Operation *op;
-  std::string kind;                       ///< the op of a model that it has been made for
-  std::string text;                       ///< equal texts: equal code
-  llvm::SetVector<Value> outside;         ///< what it reads from outside, in the order of the text
-  llvm::SetVector<Operation *> constants; ///< numbers that are made outside; they are in the text
-  bool movable = true;                    ///< false where it uses the stack of its function
-};
-
-/// Writes a loop as text in which values have the numbers of their first mention, so that equal texts are equal code.
-/// Also notes what the loop reads from outside.
-class Writer {
-public:
-  explicit Writer(Loop &loop) : loop(loop), os(loop.text) { write(loop.op); }
-
-private:
-  Loop &loop;
-  llvm::raw_string_ostream os;
-  llvm::DenseMap<Value, int64_t> numbers;
-
-  void write(Operation *op);
-  void mention(Value v);
+  std::string kind; ///< the op of a model that it has been made for
+  StructuralText code;
+  explicit Loop(Operation *op, StringRef kind) : op(op), kind(kind), code(op) {}
 };
 } // namespace
-
-/// An operand: its number, and at its first mention, if it is made outside, the constant that it is or its type.
-void Writer::mention(Value v) {
-  auto [at, fresh] = numbers.try_emplace(v, numbers.size());
-  os << ' ' << at->second;
-  if (!fresh || loop.op->isAncestor(v.getParentBlock()->getParentOp()))
-    return;
-  Operation *made = v.getDefiningOp();
-  loop.movable &= !isa_and_nonnull<LLVM::AllocaOp>(made);
-  if (made && made->getNumOperands() == 0 && made->getNumRegions() == 0 && isPure(made)) {
-    loop.constants.insert(made);
-    os << '=' << made->getName() << made->getAttrDictionary();
-  } else {
-    loop.outside.insert(v);
-  }
-  os << ':' << v.getType();
-}
-
-/// An op with its attributes, operands, types of results, and regions.
-void Writer::write(Operation *op) {
-  os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
-  for (Value v : op->getOperands())
-    mention(v);
-  os << "->";
-  for (Value v : op->getResults()) {
-    numbers.try_emplace(v, numbers.size());
-    os << v.getType();
-  }
-  for (Region &region : op->getRegions()) {
-    os << '{';
-    for (Block &block : region) {
-      for (BlockArgument v : block.getArguments()) {
-        numbers.try_emplace(v, numbers.size());
-        os << v.getType();
-      }
-      os << ':';
-      for (Operation &inner : block)
-        write(&inner);
-    }
-    os << '}';
-  }
-  os << '\n';
-}
 
 /// The loops of a block, which is part of what an op of `kind` has become: those that stand there, or in what has
 /// barriers inside, a repeat of layers or a condition.
@@ -126,11 +65,9 @@ static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_pt
         for (Block &inner : region)
           collect(inner, of, loops);
     } else if (length >= kShortest && op.getNumResults() == 0) {
-      auto loop = std::make_unique<Loop>();
-      loop->op = &op;
-      loop->kind = of.str();
-      Writer writer(*loop);
-      if (loop->movable)
+      auto loop = std::make_unique<Loop>(&op, of);
+      // What lies on the stack of its function stays there.
+      if (llvm::none_of(loop->code.outside(), [](Value v) { return v.getDefiningOp<LLVM::AllocaOp>(); }))
         loops.push_back(std::move(loop));
     }
   }
@@ -143,18 +80,18 @@ static func::FuncOp functionOf(const Loop &loop) {
   ImplicitLocOpBuilder b(loc, loop.op->getContext());
   b.setInsertionPointToEnd(loop.op->getParentOfType<ModuleOp>().getBody());
   SmallVector<Type> types;
-  for (Value v : loop.outside)
+  for (Value v : loop.code.outside())
     types.push_back(v.getType());
-  std::string name = "heddle_" + loop.kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(loop.text), true);
+  std::string name = "heddle_" + loop.kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(loop.code.str()), true);
   auto function = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
   function.setPrivate();
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
   Block *body = function.addEntryBlock();
   b.setInsertionPointToEnd(body);
   IRMapping inside;
-  for (auto [v, argument] : llvm::zip_equal(loop.outside, body->getArguments()))
+  for (auto [v, argument] : llvm::zip_equal(loop.code.outside(), body->getArguments()))
     inside.map(v, argument);
-  for (Operation *constant : loop.constants)
+  for (Operation *constant : loop.code.constants())
     b.clone(*constant, inside);
   auto end = func::ReturnOp::create(b);
   loop.op->moveBefore(end);
@@ -170,20 +107,20 @@ static func::FuncOp functionOf(const Loop &loop) {
 static void share(ArrayRef<std::unique_ptr<Loop>> loops) {
   llvm::StringMap<int64_t> counts;
   for (const std::unique_ptr<Loop> &loop : loops)
-    ++counts[loop->text];
+    ++counts[loop->code.str()];
   llvm::StringMap<func::FuncOp> functions;
   for (const std::unique_ptr<Loop> &loop : loops) {
-    if (counts[loop->text] == 1)
+    if (counts[loop->code.str()] == 1)
       continue;
     OpBuilder b(loop->op->getContext());
     b.setInsertionPointAfter(loop->op);
     Location loc = loop->op->getLoc();
-    func::FuncOp &function = functions[loop->text];
+    func::FuncOp &function = functions[loop->code.str()];
     if (function)
       loop->op->erase();
     else
       function = functionOf(*loop);
-    func::CallOp::create(b, loc, function, loop->outside.getArrayRef());
+    func::CallOp::create(b, loc, function, loop->code.outside());
   }
 }
 
