@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate/Generate.h"
 #include "runtime/Generate/Padding.h"
-#include "runtime/Generate/TokenChooser.h"
+#include "runtime/Generate/TextStepper.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace heddle::rt {
 
@@ -23,110 +24,81 @@ static int64_t nameOf(const GenerateOptions &options, int64_t row) {
   return options.rowNames.empty() ? row : options.rowNames[size_t(row)];
 }
 
-/// The loop with beam search: row r of the prompt is the rows r * width to
-/// r * width + width - 1 of `batch`. After each step the rows are reordered to
-/// what their beams continue; a row that is done is fed pad until all are.
-static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOptions &options,
-                          std::vector<int64_t> &ids) {
-  const Roles &roles = model.card().roles;
-  int64_t rows = prompt.rows, width = options.beams.width, steps = options.newTokens;
-  Prompt batch;
-  HEDDLE_TRY(repeatRows(model, prompt, width, batch));
-  Sequence sequence;
-  HEDDLE_TRY(sequence.prepare(model, batch, steps));
-  std::vector<BeamSearch> searches(
-      rows, BeamSearch(options.beams, options.ignoreEos ? std::vector<int64_t>() : roles.eos, steps));
-  std::vector<std::vector<int64_t>> prompts;
-  std::vector<Rules> rules;
-  for (int64_t row = 0; row < rows; ++row) {
-    prompts.push_back(realTokens(model, prompt, row));
-    rules.emplace_back(options.rules, steps, nameOf(options, row), prompts.back());
-  }
-  std::vector<int64_t> next(rows * width), from(rows * width);
-  std::vector<std::vector<float>> scores(width);
-  for (int64_t i = 0; i < steps; ++i) {
-    if (i > 0)
-      HEDDLE_TRY(sequence.reorder(from));
-    HEDDLE_TRY(i == 0 ? sequence.prefill() : sequence.append(next));
-    if (options.onProgress)
-      options.onProgress(i + 1);
-    int64_t count = sequence.vocabulary();
-    bool open = false;
-    for (int64_t row = 0; row < rows; ++row) {
-      BeamSearch &search = searches[row];
-      for (int64_t beam = 0; beam < width; ++beam) {
-        from[row * width + beam] = row * width + beam;
-        next[row * width + beam] = padId(roles);
-      }
-      if (search.done())
-        continue;
-      for (int64_t beam = 0; beam < width; ++beam) {
-        const float *logits = sequence.logitsOf(row * width + beam);
-        HEDDLE_TRY(checkLogits(logits, count, nameOf(options, row), i));
-        scores[beam].assign(logits, logits + count);
-        logSoftmax(scores[beam].data(), count);
-        if (!rules[size_t(row)].any())
-          continue;
-        std::vector<int64_t> text = prompts[row];
-        const std::vector<int64_t> &made = search.texts()[beam];
-        text.insert(text.end(), made.begin(), made.end());
-        rules[size_t(row)].apply(text, i, scores[beam].data(), count);
-        if (options.beams.renormalise)
-          logSoftmax(scores[beam].data(), count);
-      }
-      search.step(scores, count);
-      open |= !search.done();
-      for (int64_t beam = 0; beam < width && !search.done(); ++beam) {
-        from[row * width + beam] = row * width + search.from()[beam];
-        next[row * width + beam] = search.next()[beam];
-      }
-    }
-    if (!open)
-      break;
-  }
+static std::unique_ptr<TextStepper> stepperOf(const GenerateOptions &options, const Roles &roles, int64_t row,
+                                              std::vector<int64_t> text) {
+  if (options.beams.width > 1)
+    return std::make_unique<BeamChooser>(options, roles, row, std::move(text));
+  return std::make_unique<TokenChooser>(options, roles, row, std::move(text));
+}
+
+using Steppers = std::vector<std::unique_ptr<TextStepper>>;
+
+/// Columns of new tokens that are known of all texts.
+static int64_t columnsKnown(const Steppers &texts) {
+  std::optional<int64_t> known;
   int64_t longest = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    std::vector<int64_t> best = searches[row].best();
-    std::copy(best.begin(), best.end(), ids.begin() + row * steps);
-    longest = std::max(longest, int64_t(best.size()));
+  for (const auto &text : texts) {
+    auto made = int64_t(text->made().size());
+    longest = std::max(longest, made);
+    if (!text->done())
+      known = std::min(known.value_or(made), made);
   }
-  next.resize(rows);
-  for (int64_t i = 0; i < longest; ++i) {
-    for (int64_t row = 0; row < rows; ++row)
-      next[row] = ids[row * steps + i];
-    if (options.onStep && !options.onStep(next))
-      break;
+  return known.value_or(longest);
+}
+
+/// Steps every text that is not done. What its rows get next is in `next`, and which rows they continue in `from`: of a
+/// text that was done before, padding and themselves. `open`: whether any text goes on.
+static Status stepAll(const Sequence &sequence, const Steppers &texts, int64_t pad, std::vector<int64_t> &next,
+                      std::vector<int64_t> &from, bool &open) {
+  int64_t width = sequence.rows() / int64_t(texts.size()), first = 0;
+  std::vector<const float *> logits(static_cast<size_t>(width));
+  open = false;
+  for (const auto &text : texts) {
+    bool steps = !text->done();
+    for (int64_t row = 0; row < width; ++row)
+      logits[size_t(row)] = sequence.logitsOf(first + row);
+    if (steps)
+      HEDDLE_TRY(text->step(logits.data(), sequence.vocabulary()));
+    for (int64_t row = 0; row < width; ++row) {
+      next[size_t(first + row)] = steps ? text->next()[size_t(row)] : pad;
+      from[size_t(first + row)] = first + (steps ? text->from()[size_t(row)] : row);
+    }
+    open |= !text->done();
+    first += width;
   }
   return {};
 }
 
-/// Continues every row by up to `newTokens` ids; `ids` [rows, newTokens] ends in padding where a row ended early. A row
-/// is finished at an eos or a stop text; the others go on beside it with padding in its place.
 Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vector<int64_t>> texts,
                     const GenerateOptions &options, std::vector<int64_t> &ids) {
-  int64_t rows = sequence.rows(), steps = options.newTokens, open = rows;
-  ids.assign(rows * steps, padId(roles));
-  std::vector<TokenChooser> choosers;
-  choosers.reserve(size_t(rows));
+  auto rows = int64_t(texts.size());
+  int64_t steps = options.newTokens, told = 0, pad = padId(roles);
+  ids.assign(rows * steps, pad);
+  Steppers steppers;
   for (int64_t row = 0; row < rows; ++row)
-    choosers.emplace_back(options, roles, nameOf(options, row), std::move(texts[size_t(row)]));
-  std::vector<int64_t> next(rows);
-  for (int64_t i = 0; i < steps; ++i) {
-    if (i > 0)
+    steppers.push_back(stepperOf(options, roles, nameOf(options, row), std::move(texts[size_t(row)])));
+  std::vector<int64_t> next(sequence.rows()), from(sequence.rows()), column(rows);
+  bool open = steps > 0;
+  for (int64_t i = 0; open; ++i) {
+    if (i > 0) {
+      HEDDLE_TRY(sequence.reorder(from));
       HEDDLE_TRY(sequence.append(next));
+    }
     if (options.onProgress)
       options.onProgress(i + 1);
+    HEDDLE_TRY(stepAll(sequence, steppers, pad, next, from, open));
+    int64_t known = columnsKnown(steppers);
     for (int64_t row = 0; row < rows; ++row) {
-      TokenChooser &chooser = choosers[size_t(row)];
-      next[row] = padId(roles);
-      if (chooser.ended())
-        continue;
-      HEDDLE_TRY(chooser.choose(sequence.logitsOf(row), sequence.vocabulary(), next[row]));
-      ids[row * steps + i] = next[row];
-      open -= chooser.ended();
+      const std::vector<int64_t> &made = steppers[size_t(row)]->made();
+      for (int64_t at = told; at < std::min(known, int64_t(made.size())); ++at)
+        ids[row * steps + at] = made[size_t(at)];
     }
-    if ((options.onStep && !options.onStep(next)) || open == 0)
-      return {};
+    for (; told < known; ++told) {
+      for (int64_t row = 0; row < rows; ++row)
+        column[size_t(row)] = ids[row * steps + told];
+      if (options.onStep && !options.onStep(column))
+        return {};
+    }
   }
   return {};
 }
@@ -178,10 +150,12 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
     return {};
   if (options.onProgress)
     options.onProgress(0);
-  if (options.beams.width > 1)
-    return searchBeams(model, prompt, options, ids);
+  bool searches = options.beams.width > 1;
+  Prompt beams;
+  if (searches)
+    HEDDLE_TRY(repeatRows(model, prompt, options.beams.width, beams));
   Sequence sequence;
-  HEDDLE_TRY(sequence.prepare(model, prompt, steps, options.longestCall));
+  HEDDLE_TRY(sequence.prepare(model, searches ? beams : prompt, steps, options.longestCall));
   HEDDLE_TRY(sequence.prefill(options.goesOn));
   if (!sequence.hasLogits())
     return {};

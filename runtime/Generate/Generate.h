@@ -1,8 +1,8 @@
 //===- Generate.h - Generation ----------------------------------*- C++ -*-===//
 //
-// The loop of generation: prefill, then one call a token. A row of the batch
-// ends on its own; the loop ends with the last row. With beams every row of the
-// prompt is several rows of the batch (Beams.h).
+// The loop of generation: prefill, then one call a token. Each text of the
+// prompt steps by itself (TextStepper.h); the loop ends with the last. With
+// beams a text is several rows of the batch.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_GENERATE_GENERATE_H
@@ -34,7 +34,7 @@ struct GenerateOptions {
   /// Called for each id that is chosen, with the row's plain logits, before rules and temperature. Not with beams.
   std::function<void(int64_t row, const float *logits, int64_t count, int64_t id)> onChosen;
   /// Of a prompt, at most so many columns are computed in a call, and between two calls `goesOn` is asked; if it says
-  /// no, nothing is generated. 0: all at once. Not with beams.
+  /// no, nothing is generated. 0: all at once.
   int64_t longestCall = 0;
   std::function<bool()> goesOn;
   /// The names of the rows in messages and callbacks, which give them their random numbers, too; empty: 0, 1, ...
@@ -51,8 +51,9 @@ int64_t padId(const Roles &roles);
 /// must have been started. Errors: not enough memory, a NaN among the logits.
 Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids);
 
-/// The same, without beams, on a sequence that holds the prompt and has its logits. `texts`: the real tokens of every
-/// row, which the rules look at. The last id that is chosen is not appended to the sequence.
+/// The same on a sequence that holds the prompt and has its logits. `texts`: the real tokens of every row of the
+/// prompt, which the rules look at; with beams it has as many rows of the sequence. The last id that is chosen is not
+/// appended to the sequence.
 Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vector<int64_t>> texts,
                     const GenerateOptions &options, std::vector<int64_t> &ids);
 

@@ -203,11 +203,11 @@ void Scheduler::accept(Running &one, const float *logits) {
     one.text->finish();
     return leave(one);
   }
-  if (rt::Status status = one.chooser.choose(logits, slots.vocabulary(), one.next); !status.ok())
+  if (rt::Status status = one.chooser.step(&logits, slots.vocabulary()); !status.ok())
     return fail(one, status);
-  const rt::GenerateOptions &options = one.text->options();
-  bool goesOn = options.onStep({one.next});
-  if (goesOn && !one.chooser.ended() && one.chooser.count() < options.newTokens)
+  one.next = one.chooser.next()[0];
+  bool goesOn = one.text->options().onStep({one.next});
+  if (goesOn && !one.chooser.done())
     return;
   if (one.text->answer().goesOn()) // the client may have gone
     one.text->finish(size_t(one.reused));

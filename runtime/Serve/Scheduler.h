@@ -3,7 +3,7 @@
 #ifndef HEDDLE_RUNTIME_SERVE_SCHEDULER_H
 #define HEDDLE_RUNTIME_SERVE_SCHEDULER_H
 
-#include "runtime/Generate/TokenChooser.h"
+#include "runtime/Generate/TextStepper.h"
 #include "runtime/Serve/Slots.h"
 #include "runtime/Serve/TextRun.h"
 #include <deque>
