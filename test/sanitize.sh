@@ -9,14 +9,10 @@ cd "$(dirname "$0")/.."
 what=all
 case ${1:-} in tools | programs) what=$1; shift ;; esac
 build=${1:-build-sanitize}
-launcher=()
-if command -v ccache >/dev/null; then
-  launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-fi
 bash compiler/bootstrap.sh --sanitizers
 
 tools() {
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DHEDDLE_SANITIZE=address,undefined "${launcher[@]}" "-DCMAKE_C_FLAGS=-O1 -g1" "-DCMAKE_CXX_FLAGS=-O1 -g1"
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DHEDDLE_SANITIZE=address,undefined "-DCMAKE_C_FLAGS=-O1 -g1" "-DCMAKE_CXX_FLAGS=-O1 -g1"
   ninja -C "$build"
   export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   for unit in "$build"/bin/heddle_*_test; do
@@ -28,7 +24,7 @@ tools() {
 # programs_with SANITIZERS: a runtime, and a copy of the compiler beside it, which takes the archives of its own lib/.
 programs_with() {
   local dir=$build/${1%%,*} failed=0 test
-  cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=None -DHEDDLE_RUNTIME_ONLY=ON -DHEDDLE_SANITIZE="$1" "${launcher[@]}"
+  cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=None -DHEDDLE_RUNTIME_ONLY=ON -DHEDDLE_SANITIZE="$1"
   ninja -C "$dir"
   mkdir -p "$dir/bin"
   cp build/bin/heddle "$dir/bin/heddle"
@@ -49,7 +45,7 @@ programs_with() {
 
 [[ $what == programs ]] || tools
 if [[ $what != tools ]]; then
-  [[ -f build/build.ninja ]] || cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release "${launcher[@]}"
+  [[ -f build/build.ninja ]] || cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
   ninja -C build heddle
   failed=0
   programs_with address,undefined || failed=1
