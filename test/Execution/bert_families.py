@@ -4,19 +4,21 @@
     bert_families.py --heddle BIN [--only NAME] [--families DIR]
 
 Three rows: whole, padded on the left, with a hole. Each model is interpreted, one or two of a family are compiled, and decoders generate
-with the cached step what numpy says without one. --families hands a folder of family files on to heddle; HEDDLE_ERRORS in the environment
-has the largest differences said. One line a failure, then `N passed, N failed`."""
+with the cached step what numpy says without one. --families hands a folder of family files on to heddle; --errors
+says the largest differences. One line a failure, then `N passed, N failed`."""
 import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
-from encoder_families import BERT, CLASSES, HEAD, LAYERS, LONGEST, counted, gelu_tanh, heads_of, layer, run, weigh
-from checks import check
-from families import HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, by_heads, gelu, write
+from encoder_families import BERT, CLASSES, LAYERS, LONGEST, heads_of, layer, weigh
+from families import INNER, VOCABULARY, WIDTH
 from random_weights import Weights
+from reference import HEADS, Reference, attention, by_heads, causal, counted, gelu, gelu_tanh, joined, layer_norm, relu, rotary, softmax
+from suite import run
 
 PRE = {**BERT, "norm1": "attention.LayerNorm", "norm2": "intermediate.LayerNorm"}
 
@@ -24,19 +26,6 @@ PRE = {**BERT, "norm1": "attention.LayerNorm", "norm2": "intermediate.LayerNorm"
 def span(r, x):
     y = r.linear("qa_outputs", x)
     return {"start_logits": y[..., 0], "end_logits": y[..., 1]}
-
-
-def causal(real):
-    """[B, T] -> [B, 1, T, T]: what is no padding and not later"""
-    return np.tril(np.ones(real.shape[1:] * 2, bool)) & (real[:, None, None] > 0)
-
-
-def in_pairs(x):
-    """[B, T, heads * HEAD], row t at position t, neighbours in pairs"""
-    y = x.reshape(*x.shape[:2], HEADS, HEAD // 2, 2)
-    angle = np.arange(x.shape[1])[:, None] * 10000.0 ** (-2.0 * np.arange(HEAD // 2) / HEAD)
-    c, s = np.cos(angle)[None, :, None], np.sin(angle)[None, :, None]
-    return np.stack([y[..., 0] * c - y[..., 1] * s, y[..., 1] * c + y[..., 0] * s], -1).reshape(x.shape)
 
 
 def decoded(r, at, names, x, real, more, first=False, norm=None, act=gelu, turn=lambda t: t):
@@ -59,29 +48,8 @@ def decoded(r, at, names, x, real, more, first=False, norm=None, act=gelu, turn=
 
 
 class Suite(encoder_families.Suite):
-    most = 2
-    compiling = None  # the classes that are compiled, null for all
-
     def heads(self, *given, compiling=("Model",), **more):
-        self.compiling = compiling
-        super().heads(*given, **more)
-        self.compiling = None
-
-    def model(self, what, named, given, expected, rows=None, cached=False, **config):
-        if self.compiling is None or any(config["architectures"][0].endswith(n) for n in self.compiling):
-            return super().model(what, named, given, expected, rows, cached, **config)
-        folder = write(os.path.join(self.work, what.replace(" ", "-")), named, **{"id2label": {str(i): "c%d" % i for i in range(CLASSES)}, **config})
-        got = self.interpreted(what, folder, given)
-        for n, e in expected.items():
-            self.same(what, got, rows=rows if rows is not None and e.shape[:2] == rows.shape else None, **{n: e})
-        return None
-
-    def same(self, what, got, rows=None, **expected):
-        super().same(what, got, rows, **expected)
-        for n, e in expected.items() if os.environ.get("HEDDLE_ERRORS") else ():
-            if n in got and got[n].shape == e.shape:
-                d = np.abs(got[n] - e)
-                print("%s, %s: largest difference %.1e of %.1f" % (what, n, (d if rows is None else d[rows]).max(), np.abs(e).max()))
+        super().heads(*given, compiling=compiling, **more)
 
     def all_heads(self, at, words="cls.predictions.transform"):
         return {**self.bert_heads(at, words), "ForQuestionAnswering": (self.extra(qa_outputs=(2, WIDTH)), span)}
@@ -113,10 +81,7 @@ class Suite(encoder_families.Suite):
                             max_position_embeddings=LONGEST, is_decoder=True, **config)
         if binary:
             text, first = ids[:1], {n: t[:1] for n, t in more.items()}
-            got = self.call(what, [binary, "generate", "--input", "IN", "--output", "OUT", "-n", "8", "--greedy", "--ignore-eos"], {"input_ids": text, **first})
-            for _ in range(8):
-                text = np.concatenate([text, logits(text, np.ones_like(text), first)[:, -1].argmax(-1)[:, None]], 1)
-            check("ids" in got and (got["ids"] == text).all(), "%s, generated: %s, expected %s" % (what, got.get("ids"), text))
+            self.generates(what, binary, text, lambda text: logits(text, np.ones_like(text), first), **first)
 
     def memory(self, w, at, norm="output.LayerNorm"):
         """weights of attention to an encoder, and states of one with a mask"""
@@ -185,8 +150,7 @@ class Suite(encoder_families.Suite):
                     w.norm(l + "output.bottleneck.LayerNorm", WIDTH)
 
             def norm(r, n, x, eps=eps, always=False):
-                x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) if norms or always else x
-                return x * r.named[n + ".weight"] + r.named[n + ".bias"]
+                return r.norm(n, x, eps) if norms or always else x * r.named[n + ".weight"] + r.named[n + ".bias"]
 
             def states(r):
                 e = r.named[at + "embeddings.word_embeddings.weight"][ids]
@@ -251,10 +215,8 @@ class Suite(encoder_families.Suite):
                 x = states(ids)
                 for i in range(LAYERS):
                     x = layer(r, l % i, BERT, x, real[:, None, None] > 0)
-                self.compiling = ()
                 self.model("bert-generation", w.named, {"input_ids": ids, "attention_mask": real}, {"last_hidden_state": x}, rows=real > 0, model_type="bert-generation", architectures=["BertGenerationEncoder"],
-                           vocab_size=VOCABULARY, max_position_embeddings=LONGEST)
-                self.compiling = None
+                           compile=False, vocab_size=VOCABULARY, max_position_embeddings=LONGEST)
             else:
                 self.decodes("bert-generation decoder%s" % (" of an encoder" * beside), w, logits, real, more, model_type="bert-generation", architectures=["BertGenerationDecoder"], add_cross_attention=beside)
 
@@ -323,14 +285,12 @@ class Suite(encoder_families.Suite):
                     x = x + r.named[e + "token_type_embeddings.weight"][0] + (r.named[e + "position_embeddings.weight"][:ids.shape[1]] if placed else 0)
                     x = x if megatron else r.norm(e + "LayerNorm", x)
                     x = r.linear(project, x) if thin != WIDTH else x
-                    x = decoded(r, l, names, x, real, more, megatron, cross, act, turn=(lambda t: t) if placed else in_pairs)
+                    x = decoded(r, l, names, x, real, more, megatron, cross, act, turn=(lambda t: t) if placed else lambda t: rotary(t, pairs=True))
                     x = r.norm(at + "encoder.ln", x) if megatron else x
                     h = r.norm(head + "LayerNorm", act(r.linear(head + "dense", x)))
                     return r.linear(out, h) if kind == "RemBert" else h @ r.named[e + "word_embeddings.weight"].T + r.named[out + ".bias"]
 
-                self.compiling = () if beside else None
-                self.decodes("%s decoder%s" % (kind, " of an encoder" * beside), w, logits, real, more, model_type=model_type, architectures=[kind + "ForCausalLM"], type_vocab_size=2, add_cross_attention=beside, **config)
-            self.compiling = None
+                self.decodes("%s decoder%s" % (kind, " of an encoder" * beside), w, logits, real, more, compile=not beside, model_type=model_type, architectures=[kind + "ForCausalLM"], type_vocab_size=2, add_cross_attention=beside, **config)
 
     def test_choices_of_bodies(self):
         """Two questions of three choices over bodies that other tests hold."""
@@ -353,7 +313,7 @@ class Suite(encoder_families.Suite):
                 x, m = y["last_hidden_state"], real.reshape(6, 9, 1)
                 x = (x * m).sum(1) / m.sum(1) if mean else x[np.arange(6), begin]
                 h = gelu(x @ r.named["head.dense.weight"].T)
-                return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5) * r.named["head.norm.weight"]
+                return layer_norm(h, r.named["head.norm.weight"])
             return vector
 
         unused = dict.fromkeys(("hidden_size", "num_attention_heads", "intermediate_size", "num_hidden_layers"))
@@ -401,7 +361,7 @@ class Suite(encoder_families.Suite):
         #  class -> layers, their tensors, the head's linear, what follows it, places, kinds of tokens, more of config.json
         for kind, at, names, head, act, places, typed, more in (
                 ("Bert", "encoder.layer.%d.", BERT, "bert.pooler.dense", np.tanh, np.arange(9), True, {}), ("Roberta", "encoder.layer.%d.", BERT, "roberta.pooler.dense", np.tanh, counted(ids, 1), True, {"pad_token_id": 1}),
-                ("DistilBert", "transformer.layer.%d.", distil, "pre_classifier", lambda x: np.maximum(x, 0), np.arange(9), False, small),
+                ("DistilBert", "transformer.layer.%d.", distil, "pre_classifier", relu, np.arange(9), False, small),
                 ("Albert", "encoder.albert_layer_groups.0.albert_layers.0.%.0s", albert, "albert.pooler", np.tanh, np.arange(9), True, {"embedding_size": 16, "hidden_act": "gelu"}),
                 ("Electra", "encoder.layer.%d.", BERT, "sequence_summary.summary", gelu, np.arange(9), True, {"embedding_size": 16, "summary_type": "first", "summary_use_proj": True, "summary_activation": "gelu"}),
                 ("MobileBert", "encoder.layer.%d.", BERT, "mobilebert.pooler.dense", np.tanh, np.arange(9), True,
@@ -424,10 +384,8 @@ class Suite(encoder_families.Suite):
                 x = layer(r, base + at % i, names, x, real[:, None, None] > 0)
             logits = r.linear("classifier", act(r.linear(head, x[:, 0]))).reshape(2, 3)
             given = {"input_ids": ids, "attention_mask": real, **({"token_type_ids": kinds} if typed else {})}
-            self.compiling = None if kind in ("Bert", "Roberta") else ()
             self.model("choices of %s" % kind, w.named, {n: t.reshape(2, 3, 9) for n, t in given.items()}, {"logits": logits}, model_type=kind.lower(), architectures=[kind + "ForMultipleChoice"],
-                       vocab_size=VOCABULARY, max_position_embeddings=LONGEST, **({"type_vocab_size": 2} if typed else {}), **more)
-        self.compiling = None
+                       compile=kind in ("Bert", "Roberta"), vocab_size=VOCABULARY, max_position_embeddings=LONGEST, **({"type_vocab_size": 2} if typed else {}), **more)
 
     def test_nystromformer(self):
         at, taps, act = "nystromformer.", 3, gelu_tanh
@@ -523,11 +481,10 @@ class Suite(encoder_families.Suite):
                 cut = lambda t: by_heads(t, HEADS)
                 pairs = [(names, z, cut(r.linear(l + names["q"], z)), cut(r.linear(l + names["k"], z))) for names, z in ((BERT, x), (small, y))]
                 s = sum(q @ k.swapaxes(2, 3) / np.sqrt(q.shape[-1]) for _, _, q, k in pairs)
-                p = np.exp(np.where(real[:, None, None] > 0, s, -np.inf))
-                p = p / p.sum(-1, keepdims=True)
+                p = softmax(np.where(real[:, None, None] > 0, s, -np.inf))
                 through = []
                 for names, z, _, _ in pairs:
-                    a = (p @ cut(r.linear(l + names["v"], z))).transpose(0, 2, 1, 3).reshape(z.shape)
+                    a = joined(p @ cut(r.linear(l + names["v"], z)))
                     z = r.norm(l + names["norm1"], z + r.linear(l + names["o"], a))
                     through.append(r.norm(l + names["norm2"], z + r.linear(l + names["down"], gelu(r.linear(l + names["up"], z)))))
                 x, y = through

@@ -5,22 +5,25 @@
 
 Small models with random weights, as in encoder_families.py. Three rows: whole, padded on the left, with a hole. All are interpreted, also to
 generate what numpy says; of all a cached step is derived, and two are compiled and generate with it. --families hands a folder of family
-files on to heddle; HEDDLE_ERRORS in the environment has the largest differences said. One line a failure, then `N passed, N failed`."""
+files on to heddle; --errors says the largest differences. One line a failure, then `N passed, N failed`."""
 import os
 import subprocess
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import bert_families
-from bert_families import causal, decoded
+import reference
+from bert_families import decoded
 from checks import check
-from encoder_families import BERT, LAYERS, LONGEST, counted, gelu_tanh, layer, run, weigh
-from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, patches, write
+from encoder_families import BERT, LAYERS, LONGEST, layer, weigh
+from families import INNER, VOCABULARY, WIDTH, write
 from picture_families import VIT
 from random_weights import Weights
-from speech_families import waves
+from reference import EPS, HEADS, attention, causal, counted, gelu, gelu_tanh, relu, sinusoids
+from suite import run
 
 THIN, SIDES, PATCH, TOKENS, LARGE = 16, (8, 12), 4, 5, 0.01
 TROCR = {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj", "o": "self_attn.out_proj", "up": "fc1", "down": "fc2", "norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}
@@ -29,20 +32,11 @@ TROCR = {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_pro
 #--- numpy -------------------------------------------------------------------
 
 
-class Side(Reference):
+class Side(reference.Reference):
     """The weights under `at`, by the names behind it; norms have an eps of their own."""
 
     def __init__(self, named, at, eps=EPS):
-        super().__init__({n[len(at):]: v for n, v in named.items() if n.startswith(at)})
-        self.eps = eps
-
-    def norm(self, name, x):
-        x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + self.eps)
-        return x * self.named[name + ".weight"] + self.named[name + ".bias"]
-
-
-def relu(x):
-    return np.maximum(x, 0)
+        super().__init__({n[len(at):]: v for n, v in named.items() if n.startswith(at)}, eps)
 
 
 class Suite(bert_families.Suite):
@@ -65,7 +59,7 @@ class Suite(bert_families.Suite):
 
         def states(named, given):
             r, e = Side(named, "encoder.", eps), "embeddings."
-            x = patches(r, e + "patch_embeddings.projection", given["pixel_values"], PATCH, PATCH)
+            x = r.patches(e + "patch_embeddings.projection", given["pixel_values"], PATCH, PATCH)
             x = np.concatenate([np.repeat(r.named[e + n], len(x), 0) for n in first] + [x], 1) + r.named[e + "position_embeddings"]
             for i in range(LAYERS):
                 x = layer(r, "encoder.layer.%d." % i, VIT, x, first=True)
@@ -116,7 +110,7 @@ class Suite(bert_families.Suite):
 
         def logits(named, ids, real, memory, seen):
             r, waving = Side(named, at), np.exp(-np.arange(WIDTH // 2) * np.log(10000.0) / (WIDTH // 2 - 1))
-            place = r.named["embed_positions.weight"][2:ids.shape[1] + 2] if learned else waves(counted(ids, pad), waving) * (ids != pad)[:, :, None]
+            place = r.named["embed_positions.weight"][2:ids.shape[1] + 2] if learned else sinusoids(counted(ids, pad), waving) * (ids != pad)[:, :, None]
             x = r.named["embed_tokens.weight"][ids] * (WIDTH ** 0.5 if scaled else 1) + place
             x = r.norm("layernorm_embedding", x) if normed else x
             for i in range(LAYERS):

@@ -6,33 +6,19 @@
 Three rows: whole, padded on the left, with a hole. Each model is interpreted, compiled, and generates with the cached step what numpy
 says without one; options that change the computation are a second model. --families: files that are asked before those of BIN. One
 line a failure, then `N passed, N failed`."""
-import argparse
 import os
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import newer_families
-from checks import check, finish
-from families import Reference
-import quantised as codes  # of test/support, which families puts first
-from newer_families import EPS, HEAD, HEADS, INNER, KV, LAYERS, VOCABULARY, WIDTH, attention, centred, gelu, silu, write
+import quantised as codes
+from newer_families import HEAD, INNER, KV, LAYERS, VOCABULARY, WIDTH
 from random_weights import Weights
-
-
-def turned(x, heads, theta=10000.0, pairs=False, part=1.0, frequencies=None, amplitude=1.0):
-    """[B, T, heads * width], row t at position t; `part` of each head turns"""
-    x = x.reshape(*x.shape[:2], heads, -1)
-    n = int(x.shape[-1] * part) // 2
-    f = theta ** (-np.arange(n) / n) if frequencies is None else frequencies
-    angle = np.arange(x.shape[1])[:, None] * f
-    c, s = (amplitude * t[None, :, None] for t in (np.cos(angle), np.sin(angle)))
-    a, b, rest = (x[..., :2 * n:2], x[..., 1:2 * n:2], x[..., 2 * n:]) if pairs else (x[..., :n], x[..., n:2 * n], x[..., 2 * n:])
-    a, b = a * c - b * s, b * c + a * s
-    y = np.stack([a, b], -1).reshape(*a.shape[:3], 2 * n) if pairs else np.concatenate([a, b], -1)
-    return np.concatenate([y, rest], -1).reshape(*x.shape[:2], -1)
+from reference import EPS, HEADS, Reference, attention, causal, gelu, layer_norm, relu, rms_norm, rotary, silu, sinusoids
+from suite import run
 
 
 def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
@@ -48,17 +34,14 @@ def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
     return kept / factor * ramp + kept * (1 - ramp), 0.1 * np.log(factor) + 1 if amplitude is None else amplitude
 
 
-def relu(x):
-    return np.maximum(x, 0)
-
-
 def relu2(x):
-    return np.maximum(x, 0) ** 2
+    return relu(x) ** 2
 
 
 def near(mask, window):
-    d = np.arange(mask.shape[1])[:, None] - np.arange(mask.shape[1])[None]
-    return mask & (d < window)[None]
+    """of a mask [B, 1, T, T], what is at most window - 1 back"""
+    d = np.arange(mask.shape[-1])[:, None] - np.arange(mask.shape[-1])
+    return mask & (d < window)
 
 
 class Layer:
@@ -74,10 +57,10 @@ class Layer:
         return self.r.named[self.at + name]
 
     def rms(self, name, x, eps=EPS):
-        return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps) * self[name + ".weight"]
+        return rms_norm(x, self[name + ".weight"], eps)
 
     def norm(self, name, x, plus=0.0):
-        return centred(x) * (self[name + ".weight"] + plus) + self[name + ".bias"]
+        return layer_norm(x, self[name + ".weight"] + plus, self[name + ".bias"])
 
     def gated(self, x, at="mlp."):
         return self(at + "down_proj", silu(self(at + "gate_proj", x)) * self(at + "up_proj", x))
@@ -102,16 +85,6 @@ PRE = ("input_layernorm", "post_attention_layernorm")
 
 
 class Suite(newer_families.Suite):
-    def __init__(self, heddle, work, folder):
-        super().__init__(heddle, work)
-        self.more = ["--families=" + os.path.abspath(folder)] if folder else []
-
-    def interpreted(self, what, folder, given, *more):
-        return super().interpreted(what, folder, given, *self.more, *more)
-
-    def compiled(self, what, folder, *more):
-        return super().compiled(what, folder, *self.more, *more)
-
     def weights(self, seed, linear, norms=(), extra=None, tied=False, biased=False, final="model.norm", stacks=None, base="model."):
         """`linear`: name -> (out, in, bias); `norms`: names; `extra`: name -> shape, around 1; `stacks`: name -> shape, around 0"""
         w = Weights(self.work, seed)
@@ -141,41 +114,28 @@ class Suite(newer_families.Suite):
         r = Reference(w.named)
         if tied:
             r.named["lm_head.weight"] = r.named[tied if isinstance(tied, str) else "model.embed_tokens.weight"]
-        folder = write(os.path.join(self.work, what.replace(" ", "-").replace(",", "")), w.named, **{
+        folder = self.write(what, w.named, **{
             "model_type": kind, "vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_key_value_heads": KV, "intermediate_size": INNER, "head_dim": HEAD,
             "max_position_embeddings": 64, "tie_word_embeddings": bool(tied), "attention_bias": False, "eos_token_id": 0, "rms_norm_eps": EPS, **config})
         if coded:
             codes.write(os.path.join(folder, "model.safetensors"), {**{n: t for n, t in w.named.items() if n + "_blocks" not in coded}, **coded})
 
         def logits(ids, mask):
-            x = start(Layer(r, ""), r.named[base + "embed_tokens.weight"][ids], mask[:, -1])
+            x = start(Layer(r, ""), r.named[base + "embed_tokens.weight"][ids], mask[:, 0, -1])
             for i in range(LAYERS):
                 x = layer(i, Layer(r, "%slayers.%d." % (base, i)), x, mask)
             return end(Layer(r, ""), x)
 
         ids, real = self.batch()
-        causal = lambda t: np.tril(np.ones((t, t), bool))[None]
         given = {"input_ids": ids, "attention_mask": real}
-        expected = logits(ids, causal(11) & (real > 0)[:, None])
-        self.same(what, self.interpreted(what, folder, given), rows=real > 0, logits=expected)
-        binary = self.compiled(what, folder, "--cache=require")
-        if not binary:
-            return
-        got = self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given)
-        self.same(what + ", compiled", got, rows=real > 0, logits=expected)
-        if "logits" in got and os.environ.get("HEDDLE_ERRORS"):
-            print("%s: largest difference %.1e of %.1f" % (what, np.abs(got["logits"] - expected)[real > 0].max(), np.abs(expected).max()))
-        text = ids[:1]
-        got = self.call(what, [binary, "generate", "--input", "IN", "--output", "OUT", "-n", "8", "--greedy", "--ignore-eos"], {"input_ids": text})
-        for _ in range(8):
-            text = np.concatenate([text, logits(text, causal(text.shape[1]))[:, -1].argmax(-1)[:, None]], 1)
-        check("ids" in got and (got["ids"] == text).all(), "%s, generated: %s, expected %s" % (what, got.get("ids"), text))
+        binary = self.agrees(what, folder, given, {"logits": logits(ids, causal(real))}, rows=real > 0, cached=True)
+        self.generates(what, binary, ids[:1], lambda text: logits(text, causal(np.ones_like(text))))
 
     def llama(self, what, kind, seed, rotate, head=HEAD, bias=False, o_bias=None, ff_bias=False, tied=False, **config):
         """Llama's order, with another rotation and other biases."""
         def layer(i, w, x, mask):
             q, k, v = w.qkv(w.rms("input_layernorm", x))
-            x = x + w("self_attn.o_proj", attention(rotate(q, HEADS), rotate(k, KV), v, mask, scale=head ** -0.5))
+            x = x + w("self_attn.o_proj", attention(rotate(q, HEADS), rotate(k, KV), v, mask))
             return x + w.gated(w.rms("post_attention_layernorm", x))
 
         w = self.weights(seed, {**attend(head, bias=bias, o_bias=o_bias), **feed("gate_proj", "up_proj", bias=ff_bias)}, PRE, tied=tied)
@@ -189,7 +149,7 @@ class Suite(newer_families.Suite):
 
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                a = attention(turned(q, HEADS, pairs=True, part=0.5), turned(k, KV, pairs=True, part=0.5), v, mask, scale=head ** -0.5)
+                a = attention(rotary(q, HEADS, pairs=True, part=0.5), rotary(k, KV, pairs=True, part=0.5), v, mask)
                 a = w("self_attn.o_proj", a)
                 x = x + (w.rms("post_self_attn_layernorm", a) if sandwich else a)
                 gate, up = np.split(w("mlp.gate_up_proj", w.rms("post_attention_layernorm", x)), 2, -1)
@@ -202,19 +162,19 @@ class Suite(newer_families.Suite):
                        partial_rotary_factor=0.5, architectures=["%sForCausalLM" % kind.capitalize()])
 
     def test_ernie4_5(self):
-        rotate = lambda x, heads: turned(x, heads, 500000.0, pairs=True)
+        rotate = lambda x, heads: rotary(x, heads, 500000.0, pairs=True)
         for bias in (False, True):
             self.llama("ernie4_5, biases" if bias else "ernie4_5", "ernie4_5", 41, rotate, head=16, bias=bias, ff_bias=bias, tied=not bias, use_bias=bias, attention_bias=None,
                        architectures=["Ernie4_5ForCausalLM"])
 
     def test_helium(self):
-        rotate = lambda x, heads: turned(x, heads, 100000.0, pairs=True)
+        rotate = lambda x, heads: rotary(x, heads, 100000.0, pairs=True)
         self.llama("helium", "helium", 42, rotate, architectures=["HeliumForCausalLM"])
         self.llama("helium, biases", "helium", 43, rotate, bias=True, o_bias=False, ff_bias=True, attention_bias=True, mlp_bias=True, architectures=["HeliumForCausalLM"])
 
     def test_seed_oss(self):
         for o_bias in (False, True):
-            self.llama("seed_oss, all biases" if o_bias else "seed_oss", "seed_oss", 44, turned, head=16, bias=True, o_bias=o_bias, ff_bias=o_bias, attention_bias=True,
+            self.llama("seed_oss, all biases" if o_bias else "seed_oss", "seed_oss", 44, rotary, head=16, bias=True, o_bias=o_bias, ff_bias=o_bias, attention_bias=True,
                        attention_out_bias=o_bias, mlp_bias=o_bias, architectures=["SeedOssForCausalLM"])
 
     def test_arcee(self):
@@ -224,7 +184,7 @@ class Suite(newer_families.Suite):
 
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                q, k = (turned(t, n, frequencies=f, amplitude=amplitude) for t, n in ((q, HEADS), (k, KV)))
+                q, k = (rotary(t, n, frequencies=f, amplitude=amplitude) for t, n in ((q, HEADS), (k, KV)))
                 x = x + w("self_attn.o_proj", attention(q, k, v, mask))
                 return x + w("mlp.down_proj", relu2(w("mlp.up_proj", w.rms("post_attention_layernorm", x))))
 
@@ -236,7 +196,7 @@ class Suite(newer_families.Suite):
         for bias in (False, True):
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.norm("input_layernorm", x, plus=1))
-                x = x + w("self_attn.o_proj", attention(turned(q, HEADS, part=0.5), turned(k, KV, part=0.5), v, mask))
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS, part=0.5), rotary(k, KV, part=0.5), v, mask))
                 return x + w("mlp.down_proj", relu2(w("mlp.up_proj", w.norm("post_attention_layernorm", x, plus=1))))
 
             w = self.weights(46, {**attend(bias=bias), **feed("up_proj", bias=bias)}, PRE, biased=True)
@@ -248,12 +208,12 @@ class Suite(newer_families.Suite):
             cut = (lambda t: t) if bound is None else (lambda t: np.clip(t, -0.8, 0.8))
 
             def layer(i, w, x, mask):
-                q, k, v = (cut(t) for t in w.qkv(centred(x)))
-                x = x + w("self_attn.o_proj", attention(turned(q, HEADS), turned(k, KV), v, mask))
-                return x + w.gated(centred(x))
+                q, k, v = (cut(t) for t in w.qkv(layer_norm(x)))
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask))
+                return x + w.gated(layer_norm(x))
 
             w = self.weights(47, {**attend(), **GATED}, final=None)
-            self.holds("olmo, clipped" if bound else "olmo", "olmo", w, layer, lambda all, x: all("lm_head", centred(x)), clip_qkv=bound, rms_norm_eps=None, architectures=["OlmoForCausalLM"])
+            self.holds("olmo, clipped" if bound else "olmo", "olmo", w, layer, lambda all, x: all("lm_head", layer_norm(x)), clip_qkv=bound, rms_norm_eps=None, architectures=["OlmoForCausalLM"])
 
     def test_olmo3(self):
         # the default kinds of layers, then given ones; positions are stretched where there is no window
@@ -264,7 +224,7 @@ class Suite(newer_families.Suite):
                 local = kinds[i] == "sliding_attention" if kinds else i < 3
                 f, amplitude = (None, 1.0) if local else stretched
                 q, k, v = w.qkv(x)
-                q, k = (turned(w.rms("self_attn.%s_norm" % n, t), heads, frequencies=f, amplitude=amplitude) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
+                q, k = (rotary(w.rms("self_attn.%s_norm" % n, t), heads, frequencies=f, amplitude=amplitude) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
                 x = x + w.rms("post_attention_layernorm", w("self_attn.o_proj", attention(q, k, v, near(mask, 4) if local else mask)))
                 return x + w.rms("post_feedforward_layernorm", w.gated(x))
 
@@ -277,14 +237,14 @@ class Suite(newer_families.Suite):
         for bias, config in ((False, {"sliding_window_pattern": 2}), (True, {"layer_types": ["full_attention", "sliding_attention"] * 2})):
             def layer(i, w, x, mask):
                 local = (i % 2 == 0) != bias
-                h = centred(x, w["input_layernorm.weight"])
+                h = layer_norm(x, w["input_layernorm.weight"])
                 q, k, v = w.qkv(h)
                 if local:
-                    q, k, mask = turned(q, HEADS, 50000.0, pairs=True), turned(k, KV, 50000.0, pairs=True), near(mask, 4)
+                    q, k, mask = rotary(q, HEADS, 50000.0, pairs=True), rotary(k, KV, 50000.0, pairs=True), near(mask, 4)
                 return x + w("self_attn.o_proj", attention(q, k, v, mask)) + w.gated(h)
 
             w = self.weights(52, {**attend(bias=bias), **GATED}, ("input_layernorm",), tied=True)
-            self.holds("cohere2, biases" if bias else "cohere2", "cohere2", w, layer, lambda all, x: all("lm_head", centred(x, all["model.norm.weight"])) * 0.25, tied=True, rope_theta=50000.0,
+            self.holds("cohere2, biases" if bias else "cohere2", "cohere2", w, layer, lambda all, x: all("lm_head", layer_norm(x, all["model.norm.weight"])) * 0.25, tied=True, rope_theta=50000.0,
                        sliding_window=4, attention_bias=bias, layer_norm_eps=EPS, rms_norm_eps=None, logit_scale=0.25, architectures=["Cohere2ForCausalLM"], **config)
 
     def test_exaone4(self):
@@ -294,7 +254,7 @@ class Suite(newer_families.Suite):
                 q, k, v = w.qkv(x)
                 q, k = (w.rms("self_attn.%s_norm" % n, t.reshape(*t.shape[:2], heads, -1)).reshape(t.shape) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
                 if local or not window:
-                    q, k = turned(q, HEADS), turned(k, KV)
+                    q, k = rotary(q, HEADS), rotary(k, KV)
                 x = x + w.rms("post_attention_layernorm", w("self_attn.o_proj", attention(q, k, v, near(mask, 4) if local else mask, scale=0.25)))
                 return x + w.rms("post_feedforward_layernorm", w.gated(x))
 
@@ -310,7 +270,7 @@ class Suite(newer_families.Suite):
                 if normed:
                     q, k = w.norm("self_attn.q_layernorm", q), w.norm("self_attn.k_layernorm", k)
                 q, k, v = (t.reshape(x.shape) for t in (q, k, v))
-                x = x + w("self_attn.dense", attention(turned(q, HEADS, 25000.0, part=0.5), turned(k, HEADS, 25000.0, part=0.5), v, mask, kv=HEADS))
+                x = x + w("self_attn.dense", attention(rotary(q, HEADS, 25000.0, part=0.5), rotary(k, HEADS, 25000.0, part=0.5), v, mask))
                 return x + w("mlp.dense_4h_to_h", relu2(w("mlp.dense_h_to_4h", w.norm("post_attention_layernorm", x))))
 
             linear = {"self_attn.query_key_value": (3 * WIDTH, WIDTH, True), "self_attn.dense": (WIDTH, WIDTH, True), "mlp.dense_h_to_4h": (INNER, WIDTH, True), "mlp.dense_4h_to_h": (WIDTH, INNER, True)}
@@ -323,13 +283,13 @@ class Suite(newer_families.Suite):
         long, short = np.array([1.0, 1.5, 2.0, 4.0]), np.array([1.0, 1.1, 1.2, 1.3])
         scaling = {"rope_type": "longrope", "short_factor": list(short), "long_factor": list(long), "original_max_position_embeddings": 15}
         for stretched in (False, True):
-            def rotary(x, heads):
+            def turn(x, heads):
                 f = 10000.0 ** (-np.arange(4) / 4)
-                return turned(x, heads, frequencies=f / (long if x.shape[1] > 15 else short), amplitude=np.sqrt(1 + np.log(64 / 15) / np.log(15))) if stretched else turned(x, heads)
+                return rotary(x, heads, frequencies=f / (long if x.shape[1] > 15 else short), amplitude=np.sqrt(1 + np.log(64 / 15) / np.log(15))) if stretched else rotary(x, heads)
 
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask)) * 1.4 / 2
+                x = x + w("self_attn.o_proj", attention(turn(q, HEADS), turn(k, KV), v, mask)) * 1.4 / 2
                 return x + w.gated(w.rms("post_attention_layernorm", x)) * 1.4 / 2
 
             w = self.weights(61, {**attend(), **GATED}, PRE, tied=not stretched)
@@ -347,8 +307,7 @@ class Suite(newer_families.Suite):
 
         def xglm_places(all, x, real):
             half = WIDTH // 2
-            angle = (np.arange(x.shape[1])[:, None] + 2) * np.exp(-np.arange(half) * np.log(10000) / (half - 1))
-            return np.concatenate([np.sin(angle), np.cos(angle)], -1)
+            return sinusoids(np.arange(x.shape[1]) + 2, np.exp(-np.arange(half) * np.log(10000) / (half - 1)))
 
         for kind, scaled, act, name, base, places, config in (
                 ("biogpt", True, gelu, "gelu", "biogpt.", biogpt_places, {"architectures": ["BioGptForCausalLM"], "layer_norm_eps": 1e-12, "hidden_act": "gelu"}),
@@ -357,7 +316,7 @@ class Suite(newer_families.Suite):
                 ("xglm", False, relu, "relu", "model.", xglm_places, {"architectures": ["XGLMForCausalLM"], "activation_function": "relu"})):
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.norm(norms[0], x))
-                x = x + w("self_attn.out_proj", attention(q, k, v, mask, kv=HEADS))
+                x = x + w("self_attn.out_proj", attention(q, k, v, mask))
                 return x + w("fc2", act(w("fc1", w.norm(norms[1], x))))
 
             scale = WIDTH ** 0.5 if scaled else 1
@@ -370,22 +329,5 @@ class Suite(newer_families.Suite):
                        tied=base + "embed_tokens.weight", base=base, scale_embedding=scaled, **none, **config)
 
 
-NAMES = ("glm", "ernie4_5", "helium", "seed_oss", "arcee", "nemotron", "olmo", "olmo3", "cohere2", "exaone4", "persimmon", "minicpm", "opt_kin")
-
-
-def main(about=__doc__, names=NAMES, kind=Suite):
-    p = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--heddle", required=True)
-    p.add_argument("--only", help=", ".join(names))
-    p.add_argument("--families")
-    o = p.parse_args()
-    with tempfile.TemporaryDirectory(prefix="heddle-decoders-") as work:
-        suite = kind(os.path.abspath(o.heddle), work, o.families)
-        for name in names:
-            if o.only in (None, name):
-                getattr(suite, "test_" + name)()
-    return finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(Suite, __doc__))

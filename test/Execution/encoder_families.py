@@ -6,18 +6,18 @@
 Encoders of texts; pictures are in picture_families.py, sound and translation in speech_families.py, which share what is here. Three rows:
 whole, padded on the left, with a hole. Each model is interpreted, and two of a type are compiled. --families hands a folder of family files on to heddle.
 One line a failure, then `N passed, N failed`."""
-import argparse
 import os
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import families
-from checks import finish
-from families import HEADS, INNER, READING_NORMS, VOCABULARY, WIDTH, Reference, attention, gelu, write
+from families import INNER, READING_NORMS, VOCABULARY, WIDTH
 from random_weights import Weights
+from reference import HEADS, Reference, attention, counted, gelu, rotary
+import suite
 
 LAYERS, HEAD, CLASSES, LONGEST = 2, WIDTH // HEADS, 3, 20
 BERT = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value", "o": "attention.output.dense", "up": "intermediate.dense", "down": "output.dense",
@@ -52,58 +52,18 @@ def layer(r, at, names, x, mask=None, first=False, act=gelu, **more):
     return r.norm(at + names["norm2"], x + forward(x))
 
 
-def turned(x):
-    """[B, T, heads * HEAD], row t at position t, by halves"""
-    y = x.reshape(*x.shape[:2], HEADS, HEAD)
-    angle = np.arange(x.shape[1])[:, None] * 10000.0 ** (-2.0 * np.arange(HEAD // 2) / HEAD)
-    c, s = np.cos(angle)[None, :, None], np.sin(angle)[None, :, None]
-    a, b = y[..., :HEAD // 2], y[..., HEAD // 2:]
-    return np.concatenate([a * c - b * s, b * c + a * s], -1).reshape(x.shape)
-
-
-def gelu_tanh(x):
-    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
-
-
-def counted(ids, pad):
-    """positions of what is no padding, from pad + 1"""
-    real = (ids != pad).astype(np.int64)
-    return np.cumsum(real, 1) * real + pad
-
-
 #--- the tests ---------------------------------------------------------------
 
 
-class Suite(families.Suite):
+class Suite(suite.Suite):
     most = 2
-    def __init__(self, heddle, work, folder):
-        super().__init__(heddle, work)
-        self.more = ["--families=" + os.path.abspath(folder)] if folder else []
-
-    def interpreted(self, what, folder, given, *more):
-        return super().interpreted(what, folder, given, *self.more, *more)
-
-    def compiled(self, what, folder, *more):
-        return super().compiled(what, folder, *self.more, *more)
+    usual = {**families.Suite.usual, "id2label": {str(i): "c%d" % i for i in range(CLASSES)}}
 
     def batch(self, pad=None):
         ids, real = self.random.integers(3, VOCABULARY, (3, 9)), np.ones((3, 9), np.int64)
         real[1, :3] = 0
         real[2, 4] = 0
         return (ids if pad is None else np.where(real > 0, ids, pad)), real
-
-    def model(self, what, named, given, expected, rows=None, cached=False, **config):
-        """expected: of each output; rows: of those that have the rows of the mask"""
-        folder = write(os.path.join(self.work, what.replace(" ", "-").replace("/", "-")), named, **{"id2label": {str(i): "c%d" % i for i in range(CLASSES)}, **config})
-        by_row = {n: rows if rows is not None and e.shape[:2] == rows.shape else None for n, e in expected.items()}
-        binary = self.compiled(what, folder, *["--cache=require"] * cached)
-        results = {"": self.interpreted(what, folder, given)}
-        if binary:
-            results[", compiled"] = self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given)
-        for kind, got in results.items():
-            for n, e in expected.items():
-                self.same(what + kind, got, rows=by_row[n], **{n: e})
-        return binary
 
     def extra(self, **shapes):
         """more weights: name of a linear (with __ for a dot) -> its shape"""
@@ -166,13 +126,15 @@ class Suite(families.Suite):
                      "ForTokenClassification": (self.extra(classifier=(CLASSES, WIDTH)), lambda r, x: {"logits": r.linear("classifier", x)})}
             self.heads("electra %d" % thin, "Electra", w, heads, states, given, real, model_type="electra", embedding_size=thin)
 
-    def heads(self, what, prefix, w, heads, states, given, real, only=None, **config):
+    def heads(self, what, prefix, w, heads, states, given, real, only=None, compiling=None, **config):
+        """compiling: the ends of the names of the classes that are compiled; all of them without"""
         config = {"vocab_size": VOCABULARY, "max_position_embeddings": LONGEST, "type_vocab_size": 2, **config}
         for name, (more, results) in heads.items():
             if only is None or name in only:
                 r = Reference({**w.named, **more})
                 inputs = {n: t[None] for n, t in given.items()} if name == "ForMultipleChoice" else given  # the rows are the choices of one question
-                self.model("%s %s" % (what, name), {**w.named, **more}, inputs, results(r, states(r)), rows=real > 0, architectures=[prefix + name], **config)
+                self.model("%s %s" % (what, name), {**w.named, **more}, inputs, results(r, states(r)), rows=real > 0, architectures=[prefix + name],
+                           compile=compiling is None or name.endswith(tuple(compiling)), **config)
 
     def choice(self, vector, **shapes):
         """a head of multiple choice; vector(r, x): what its linear reads of each row, with weights of these shapes"""
@@ -261,10 +223,10 @@ class Suite(families.Suite):
         names = {**BERT, "norm1": "attention.LayerNorm", "norm2": "LayerNorm"}
         ids, real = self.batch(pad=1)
         ids[0, 3] = ids[1, 4] = ids[1, 6] = 2
-        for rotary, dropped, normed in ((True, True, False), (False, False, True), (False, True, False)):
+        for turns, dropped, normed in ((True, True, False), (False, False, True), (False, True, False)):
             w = Weights(self.work, 35)
             w.table("esm.embeddings.word_embeddings.weight", VOCABULARY, WIDTH)
-            if not rotary:
+            if not turns:
                 w.table("esm.embeddings.position_embeddings.weight", LONGEST, WIDTH)
             weigh(w, "esm.encoder.layer.%d.", names)
             for n in ["esm.encoder.emb_layer_norm_after"] + ["esm.embeddings.layer_norm"] * normed:
@@ -274,15 +236,15 @@ class Suite(families.Suite):
                 x = r.named["esm.embeddings.word_embeddings.weight"][ids]
                 if dropped:
                     x = np.where((ids == 2)[:, :, None], 0, x) * 0.88 / (1 - (ids == 2).sum(1) / real.sum(1))[:, None, None]
-                if not rotary:
+                if not turns:
                     x = x + r.named["esm.embeddings.position_embeddings.weight"][counted(ids, 1)]
                 x = (r.norm("esm.embeddings.layer_norm", x) if normed else x) * real[:, :, None]
                 for i in range(LAYERS):
-                    x = layer(r, "esm.encoder.layer.%d." % i, names, x, real[:, None, None] > 0, first=True, turn=turned if rotary else lambda t: t)
+                    x = layer(r, "esm.encoder.layer.%d." % i, names, x, real[:, None, None] > 0, first=True, turn=rotary if turns else lambda t: t)
                 return r.norm("esm.encoder.emb_layer_norm_after", x)
 
-            self.heads("esm %d%d%d" % (rotary, dropped, normed), "Esm", w, self.bert_heads("esm.", "lm_head"), states, {"input_ids": ids, "attention_mask": real}, real, only=None if rotary else ["ForMaskedLM"], model_type="esm",
-                       type_vocab_size=None, pad_token_id=1, mask_token_id=2, token_dropout=dropped, emb_layer_norm_before=normed, position_embedding_type="rotary" if rotary else "absolute")
+            self.heads("esm %d%d%d" % (turns, dropped, normed), "Esm", w, self.bert_heads("esm.", "lm_head"), states, {"input_ids": ids, "attention_mask": real}, real, only=None if turns else ["ForMaskedLM"], model_type="esm",
+                       type_vocab_size=None, pad_token_id=1, mask_token_id=2, token_dropout=dropped, emb_layer_norm_before=normed, position_embedding_type="rotary" if turns else "absolute")
 
     def test_rembert(self):
         ids, real = self.batch()
@@ -319,7 +281,6 @@ class Suite(families.Suite):
 
         def states(r):
             x = r.norm(t + "embeddings.LayerNorm", self.embedded(r, t, ids, np.arange(9), kinds))
-            tight = lambda n, y: (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + 1e-12) * r.named[n + ".weight"] + r.named[n + ".bias"]
             for i in range(LAYERS):
                 def grouped(n, y):
                     kernels, cuts = np.split(r.named[at + n + ".weight"][:, :, 0], parts[n][2]), np.split(y, parts[n][2], -1)
@@ -327,8 +288,8 @@ class Suite(families.Suite):
 
                 at = t + "encoder.layers.%d." % i
                 a = attention(*(grouped("attention." + n, x) for n in ("query", "key", "value")), real[:, None, None] > 0)
-                x = tight(at + "post_attention.layernorm", x + grouped("post_attention.conv1d", a))
-                x = tight(at + "output.layernorm", x + grouped("output.conv1d", gelu(grouped("intermediate.conv1d", x))))
+                x = r.norm(at + "post_attention.layernorm", x + grouped("post_attention.conv1d", a), 1e-12)
+                x = r.norm(at + "output.layernorm", x + grouped("output.conv1d", gelu(grouped("intermediate.conv1d", x))), 1e-12)
             return x
 
         groups = dict(zip(("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), (g for _, _, g in parts.values())))
@@ -375,10 +336,7 @@ class Suite(families.Suite):
                     near = (around(x) * r.named[conv + "depthwise.weight"][:, 0]).sum(-1) @ r.named[conv + "pointwise.weight"][:, :, 0].T + r.named[conv + "bias"][:, 0]
                     kernel = np.exp(r.linear(own + "conv_kernel_layer", near * q).reshape(3, 9, HEADS // 2, 1, taps))
                     y = (around(u).reshape(3, 9, HEADS // 2, HEAD, taps) * kernel / kernel.sum(-1, keepdims=True)).sum(-1).reshape(3, 9, half)
-                    split = lambda t: t.reshape(3, 9, HEADS // 2, HEAD).transpose(0, 2, 1, 3)
-                    scores = np.where(real[:, None, None] > 0, split(q) @ split(k).swapaxes(2, 3) / np.sqrt(HEAD), -np.inf)
-                    odds = np.exp(scores - scores.max(-1, keepdims=True))
-                    a = (odds / odds.sum(-1, keepdims=True) @ split(v)).transpose(0, 2, 1, 3).reshape(3, 9, half)
+                    a = attention(q, k, v, real[:, None, None] > 0, heads=HEADS // 2)
                     x = r.norm(at + READING_NORMS[0], x + r.linear(at + "attention.output.dense", np.concatenate([a, y], -1)))
                     x = r.norm(at + READING_NORMS[1], x + grouped(r, at + "output.dense", gelu(grouped(r, at + "intermediate.dense", x))))
                 return x
@@ -392,20 +350,5 @@ class Suite(families.Suite):
             self.heads("convbert %d" % thin, "ConvBert", w, heads, states, given, real, **summary, model_type="convbert", embedding_size=thin, conv_kernel_size=taps, num_groups=groups, head_ratio=2)
 
 
-def run(suite_class, about):
-    names = [n[5:] for n in vars(suite_class) if n.startswith("test_")]
-    p = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--heddle", required=True)
-    p.add_argument("--only", help=", ".join(names))
-    p.add_argument("--families", help="a folder of family files that heddle asks before its own")
-    o = p.parse_args()
-    with tempfile.TemporaryDirectory(prefix="heddle-encoders-") as work:
-        suite = suite_class(os.path.abspath(o.heddle), work, o.families)
-        for name in names:
-            if o.only in (None, name):
-                getattr(suite, "test_" + name)()
-    return finish()
-
-
 if __name__ == "__main__":
-    sys.exit(run(Suite, __doc__))
+    sys.exit(suite.run(Suite, __doc__))

@@ -9,10 +9,12 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import decoder_families
-from decoder_families import HEADS, INNER, KV, PRE, VOCABULARY, WIDTH, Layer, attend, attention, near, silu, turned, yarned
-from families import by_heads
+from decoder_families import INNER, KV, PRE, VOCABULARY, WIDTH, Layer, attend, near, yarned
+from reference import HEADS, attention, by_heads, joined, quick_gelu, rotary, sigmoid, silu, softmax
+from suite import run
 
 EXPERTS = 6
 
@@ -38,7 +40,7 @@ class Suite(decoder_families.Suite):
         for shared in (0, 20):
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                x = x + w("self_attn.o_proj", attention(turned(q, HEADS), turned(k, KV), v, mask, scale=0.2)) * 0.22
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask, scale=0.2)) * 0.22
                 h, m = w.rms("post_attention_layernorm", x), "block_sparse_moe."
                 g = shares(w(m + "router.layer", h), 2)
 
@@ -70,19 +72,17 @@ class Suite(decoder_families.Suite):
             def layer(i, w, x, mask):
                 local = i % 2 == 0
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                q, k = (turned(t, heads, frequencies=f[0], amplitude=f[1]) for t, heads in ((q, HEADS), (k, KV)))
+                q, k = (rotary(t, heads, frequencies=f[0], amplitude=f[1]) for t, heads in ((q, HEADS), (k, KV)))
                 q, k, v = by_heads(q, HEADS), np.repeat(by_heads(k, KV), 2, 1), np.repeat(by_heads(v, KV), 2, 1)
-                scores = np.where((near(mask, 4) if local else mask)[:, None], q @ k.swapaxes(2, 3) / 4, -np.inf)
+                scores = np.where(near(mask, 4) if local else mask, q @ k.swapaxes(2, 3) / 4, -np.inf)
                 sinks = np.broadcast_to(w["self_attn.sinks"][None, :, None, None], scores.shape[:3] + (1,))
-                p = np.exp(np.concatenate([scores, sinks], -1))
-                a = (p / p.sum(-1, keepdims=True))[..., :-1] @ v
-                x = x + w("self_attn.o_proj", a.transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1))
+                x = x + w("self_attn.o_proj", joined(softmax(np.concatenate([scores, sinks], -1))[..., :-1] @ v))
                 h, m, y = w.rms("post_attention_layernorm", x), "mlp.experts.", 0
                 g = shares(w("mlp.router", h), 2)
                 for e in range(EXPERTS):
                     both = h @ w[m + "gate_up_proj"][e] + w[m + "gate_up_proj_bias"][e]
                     gate, up = np.minimum(both[..., ::2], 1.0), np.clip(both[..., 1::2], -1.0, 1.0)
-                    y = y + g[..., e:e + 1] * ((up + 1) * gate / (1 + np.exp(-1.702 * gate)) @ w[m + "down_proj"][e] + w[m + "down_proj_bias"][e])
+                    y = y + g[..., e:e + 1] * ((up + 1) * quick_gelu(gate) @ w[m + "down_proj"][e] + w[m + "down_proj_bias"][e])
                 return x + y
 
             w = self.weights(56, {**attend(16, bias=bias), "mlp.router": (EXPERTS, WIDTH, True)}, PRE, {"self_attn.sinks": (HEADS,)},
@@ -99,10 +99,10 @@ class Suite(decoder_families.Suite):
     def test_phimoe(self):
         long, short = [1.0, 1.5, 2.0, 4.0], [1.0, 1.1, 1.2, 1.3]
         for bias, trained in ((False, 0), (True, 10), (True, 15)):
-            def rotary(x, heads):
+            def turn(x, heads):
                 past = x.shape[1] > trained
                 f = 10000.0 ** (-np.arange(4) / 4)
-                return turned(x, heads, frequencies=f / (long if past else short), amplitude=1.25 if past else 1.1) if trained else turned(x, heads, 1e6)
+                return rotary(x, heads, frequencies=f / (long if past else short), amplitude=1.25 if past else 1.1) if trained else rotary(x, heads, 1e6)
 
             def routed(r):
                 """an expert is weighed by a softmax over those whose score is within 2 * 0.1 of the best; twice"""
@@ -110,8 +110,7 @@ class Suite(decoder_families.Suite):
                 for _ in range(2):
                     best = left.max(-1, keepdims=True)
                     far = (best - r) / np.maximum(np.abs(r), best) > 0.2
-                    p = np.exp(np.where(far, -np.inf, left) - best)
-                    p = p / p.sum(-1, keepdims=True)
+                    p = softmax(np.where(far, -np.inf, left))
                     at = left.argmax(-1)[..., None]
                     np.put_along_axis(g, at, np.take_along_axis(p, at, -1), -1)
                     np.put_along_axis(left, at, -np.inf, -1)
@@ -119,7 +118,7 @@ class Suite(decoder_families.Suite):
 
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.norm("input_layernorm", x))
-                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, near(mask, 7)))
+                x = x + w("self_attn.o_proj", attention(turn(q, HEADS), turn(k, KV), v, near(mask, 7)))
                 h, m = w.norm("post_attention_layernorm", x), "block_sparse_moe."
                 g = routed(w(m + "gate", h))
                 return x + sum(g[..., e:e + 1] * w("%sexperts.%d.w2" % (m, e), silu(w("%sexperts.%d.w1" % (m, e), h)) * w("%sexperts.%d.w3" % (m, e), h)) for e in range(EXPERTS))
@@ -153,15 +152,15 @@ class Suite(decoder_families.Suite):
                 latent = w("kv_a_proj_with_mqa", x)
                 kv = w("kv_b_proj", w.rms("kv_a_layernorm", latent[..., :rank], 1e-6)).reshape(b, t, HEADS, -1)
                 q = q.reshape(b, t, HEADS, -1)
-                turn = lambda x, heads: turned(x.reshape(b, t, -1), heads, pairs=True, frequencies=f, amplitude=amplitude).reshape(b, t, heads, turning)
+                turn = lambda x, heads: rotary(x.reshape(b, t, -1), heads, pairs=True, frequencies=f, amplitude=amplitude).reshape(b, t, heads, turning)
                 q = np.concatenate([q[..., :still], turn(q[..., still:], HEADS)], -1)
                 k = np.concatenate([kv[..., :still], np.repeat(turn(latent[..., rank:], 1), HEADS, 2)], -1)
                 q, k, v = (y.reshape(b, t, -1) for y in (q, k, kv[..., still:]))
-                return w("o_proj", attention(q, k, v, mask, scale=scale, kv=HEADS))
+                return w("o_proj", attention(q, k, v, mask, scale=scale))
 
             def route(w, h):
                 r = w("mlp.gate", h)
-                p = 1 / (1 + np.exp(-r)) if third else np.exp(r) / np.exp(r).sum(-1, keepdims=True)
+                p = sigmoid(r) if third else softmax(r)
                 c = p + w["mlp.gate.e_score_correction_bias"] if third else p
                 c = c.reshape(*c.shape[:2], groups, -1)
                 best = np.sort(c, -1)[..., -2:].sum(-1) if third else c.max(-1)
@@ -196,4 +195,4 @@ class Suite(decoder_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(decoder_families.main(__doc__, ("granitemoe", "gpt_oss", "phimoe", "deepseek"), Suite))
+    sys.exit(run(Suite, __doc__))

@@ -9,25 +9,16 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import decoder_families
-import families
-from decoder_families import EPS, GATED, HEAD, HEADS, INNER, KV, LAYERS, PRE, VOCABULARY, WIDTH, attend, attention, feed, near, silu, turned
-from families import by_heads
-from newer_families import rms
+from decoder_families import GATED, HEAD, INNER, KV, LAYERS, PRE, VOCABULARY, WIDTH, attend, feed, near
 from random_weights import tensors
+from reference import EPS, HEADS, attention, by_heads, gelu_tanh, rms_norm, rotary, sigmoid, silu, softmax
+from suite import run
 
 EXPERTS = 6
 NONE = dict(num_key_value_heads=None, head_dim=None, attention_bias=None)
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def softmax(x):
-    p = np.exp(x - x.max(-1, keepdims=True))
-    return p / p.sum(-1, keepdims=True)
 
 
 def largest(x, n):
@@ -68,9 +59,9 @@ class Suite(decoder_families.Suite):
         super().holds(what, kind, w, *more, **config)
         self.more = plain
 
-    def interpreted(self, what, folder, given, *more):
+    def agrees(self, what, folder, *more, **options):
         tensors.write(os.path.join(folder, "model.safetensors"), self.published)
-        return super().interpreted(what, folder, given, *more)
+        return super().agrees(what, folder, *more, **options)
 
     def test_baichuan(self):
         slopes = 2.0 ** (-8 * np.arange(1, HEADS + 1) / HEADS)
@@ -78,10 +69,10 @@ class Suite(decoder_families.Suite):
             def layer(i, w, x, mask):
                 q, k, v = np.split(w("self_attn.W_pack", w.rms("input_layernorm", x)), 3, -1)
                 if turning:
-                    a = attention(turned(q, HEADS), turned(k, HEADS), v, mask, kv=HEADS)
+                    a = attention(rotary(q, HEADS), rotary(k, HEADS), v, mask)
                 else:
                     step = np.arange(x.shape[1])
-                    a = families.attention(q, k, v, mask[:, None], slopes[:, None, None] * (step[None] - step[:, None]))
+                    a = attention(q, k, v, mask, slopes[:, None, None] * (step[None] - step[:, None]))
                 x = x + w("self_attn.o_proj", a)
                 return x + w.gated(w.rms("post_attention_layernorm", x))
 
@@ -111,7 +102,7 @@ class Suite(decoder_families.Suite):
                 else:
                     fused = fused.reshape(*x.shape[:2], HEADS, 3, head)
                     q, k, v = (fused[..., n, :].reshape(*x.shape[:2], -1) for n in range(3))
-                a = attention(turned(q, HEADS, pairs=True, part=0.5, frequencies=f), turned(k, kv, pairs=True, part=0.5, frequencies=f), v, mask, scale=head ** -0.5, kv=kv)
+                a = attention(rotary(q, HEADS, pairs=True, part=0.5, frequencies=f), rotary(k, kv, pairs=True, part=0.5, frequencies=f), v, mask)
                 x = (x if usual else h) + w("self_attention.dense", a)
                 h = norm(w, "post_attention_layernorm", x)
                 gate, up = np.split(w("mlp.dense_h_to_4h", h), 2, -1)
@@ -134,7 +125,7 @@ class Suite(decoder_families.Suite):
                 q, k = w.rms("self_attn.q_norm", q), w.rms("self_attn.k_norm", k)
                 if bound:
                     q, k, v = (np.clip(t, -bound, bound) for t in (q, k, v))
-                x = x + w("self_attn.o_proj", attention(turned(q, HEADS), turned(k, KV), v, mask))
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask))
                 h = w.rms("post_attention_layernorm", x)
                 p = softmax(w("mlp.gate", h))
                 g = np.where(largest(p, 3), p, 0)
@@ -162,8 +153,8 @@ class Suite(decoder_families.Suite):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
                 if normed:
                     q, k = normed_heads(w, "self_attn.q_norm", q, HEADS), normed_heads(w, "self_attn.k_norm", k, KV)
-                q, k = (turned(t, heads, part=0.5 if glm else 1.0) for t, heads in ((q, HEADS), (k, KV)))
-                x = x + w("self_attn.o_proj", attention(q, k, v, mask if glm or i < 2 else near(mask, 4), scale=head ** -0.5))
+                q, k = (rotary(t, heads, part=0.5 if glm else 1.0) for t, heads in ((q, HEADS), (k, KV)))
+                x = x + w("self_attn.o_proj", attention(q, k, v, mask if glm or i < 2 else near(mask, 4)))
                 h = w.rms("post_attention_layernorm", x)
                 return x + (w.gated(h) if i == 0 else w.gated(h, "mlp.shared_experts.") + mixed(w, h, route(w, h)))
 
@@ -183,7 +174,7 @@ class Suite(decoder_families.Suite):
 
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                x = x + w("self_attn.o_proj", attention(turned(q, HEADS, 500000.0, pairs=True), turned(k, KV, 500000.0, pairs=True), v, mask))
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS, 500000.0, pairs=True), rotary(k, KV, 500000.0, pairs=True), v, mask))
                 h = w.rms("post_attention_layernorm", x)
                 if i not in sparse:
                     return x + w.gated(h)
@@ -208,8 +199,8 @@ class Suite(decoder_families.Suite):
 
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
-                q, k = normed_heads(w, "self_attn.query_layernorm", turned(q, HEADS, theta), HEADS), normed_heads(w, "self_attn.key_layernorm", turned(k, KV, theta), KV)
-                x = x + w("self_attn.o_proj", attention(q, k, v, mask, scale=head ** -0.5))
+                q, k = normed_heads(w, "self_attn.query_layernorm", rotary(q, HEADS, theta), HEADS), normed_heads(w, "self_attn.key_layernorm", rotary(k, KV, theta), KV)
+                x = x + w("self_attn.o_proj", attention(q, k, v, mask))
                 return x + w.gated(w.rms("post_attention_layernorm", x))
 
             w = self.weights(76, {**attend(head, bias=bias), **GATED}, PRE, {"self_attn.query_layernorm.weight": (head,), "self_attn.key_layernorm.weight": (head,)}, tied=not bias)
@@ -228,7 +219,7 @@ class Suite(decoder_families.Suite):
             def layer(i, w, x, mask):
                 q, k, v = w.qkv(w.rms("attention_layernorm", x))
                 q, k = normed_heads(w, "self_attn.q_norm", q, HEADS), normed_heads(w, "self_attn.k_norm", k, KV)
-                x = x + w("self_attn.o_proj", attention(turned(q, HEADS, frequencies=f), turned(k, KV, frequencies=f), v, mask))
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS, frequencies=f), rotary(k, KV, frequencies=f), v, mask))
                 h = w("mlp.up_proj", w.rms("feedforward_layernorm", x))
                 if act == "xielu":
                     p, n = (np.log1p(np.exp(w["mlp.act_fn.alpha_" + s])) for s in "pn")
@@ -252,7 +243,7 @@ class Suite(decoder_families.Suite):
         def layer(i, w, x, mask):
             q, k, v = w.qkv(w.rms("input_layernorm", x))
             mask = near(mask, 4) if kinds[i] == "sliding_attention" else mask
-            x = x + w("self_attn.o_proj", attention(turned(q, HEADS), turned(k, KV), v, mask, scale=0.25))
+            x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask, scale=0.25))
             return x + w.gated(w.rms("post_attention_layernorm", x))
 
         w = self.weights(78, {**attend(16), **GATED}, PRE)
@@ -260,24 +251,23 @@ class Suite(decoder_families.Suite):
                    architectures=["MinistralForCausalLM"])
 
     def test_vaultgemma(self):
-        gelu_tanh = lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
         for cap in (None, 2.0):
             def layer(i, w, x, mask):
                 mask = near(mask, 4) if i % 2 == 0 else mask
-                q, k, v = w.qkv(rms(x, 1 + w["input_layernorm.weight"]))
-                q, k = turned(q, HEADS), turned(k, KV)
+                q, k, v = w.qkv(rms_norm(x, 1 + w["input_layernorm.weight"]))
+                q, k = rotary(q, HEADS), rotary(k, KV)
                 if cap:
                     q, k, v = by_heads(q, HEADS), np.repeat(by_heads(k, KV), 2, 1), np.repeat(by_heads(v, KV), 2, 1)
-                    p = softmax(np.where(mask[:, None] | np.eye(x.shape[1], dtype=bool), np.tanh(q @ k.swapaxes(2, 3) / 3 / cap) * cap, -np.inf))
+                    p = softmax(np.where(mask | np.eye(x.shape[1], dtype=bool), np.tanh(q @ k.swapaxes(2, 3) / 3 / cap) * cap, -np.inf))
                     a = (p @ v).transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1)
                 else:
                     a = attention(q, k, v, mask, scale=1 / 3)
                 x = x + w("self_attn.o_proj", a)
-                h = rms(x, 1 + w["pre_feedforward_layernorm.weight"])
+                h = rms_norm(x, 1 + w["pre_feedforward_layernorm.weight"])
                 return x + w("mlp.down_proj", gelu_tanh(w("mlp.gate_proj", h)) * w("mlp.up_proj", h))
 
             def end(all, x):
-                y = all("lm_head", rms(x, 1 + all["model.norm.weight"]))
+                y = all("lm_head", rms_norm(x, 1 + all["model.norm.weight"]))
                 return np.tanh(y / 50) * 50 if cap else y
 
             w = self.weights(79, {**attend(16), **GATED}, ("input_layernorm", "pre_feedforward_layernorm"), tied=True)
@@ -286,4 +276,4 @@ class Suite(decoder_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(decoder_families.main(__doc__, ("baichuan", "chatglm", "olmoe", "corrected", "ernie4_5_moe", "hunyuan_v1_dense", "apertus", "ministral", "vaultgemma"), Suite))
+    sys.exit(run(Suite, __doc__))

@@ -10,16 +10,16 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import decoder_families
 import encoder_families
 import families
 from checks import check
-from decoder_families import EPS, HEAD, HEADS, INNER, KV, PRE, VOCABULARY, WIDTH, Layer, attention, centred, near, turned, write
-from encoder_families import gelu_tanh
-from families import Reference, gelu, silu
+from decoder_families import HEAD, INNER, KV, PRE, VOCABULARY, WIDTH, Layer, near
 from random_weights import Weights
-from speech_families import bucket
+from reference import EPS, HEADS, Reference, attention, bucket, causal, gelu, gelu_tanh, layer_norm, quick_gelu, rms_norm, rotary, silu
+from suite import run, write
 
 LAYERS, CLASSES, PAD = 2, 3, 0
 LABELS = {str(i): "c%d" % i for i in range(CLASSES)}
@@ -39,7 +39,7 @@ def in_groups(x, parts):
 
 def sloped(q, k, v, mask, places):
     """ALiBi by the places of keys"""
-    return families.attention(q, k, v, mask[:, None], SLOPES[:, None, None] * places[:, None, None, :])
+    return attention(q, k, v, mask, SLOPES[:, None, None] * places[:, None, None, :])
 
 
 def experts(w, h, count, chosen):
@@ -82,8 +82,7 @@ class Suite(decoder_families.Suite):
     def heads(self, kind, name, named, states, classes, config, compile=True):
         """`states`(r, ids, real, mask): the last ones, from weights without a base; `classes`: class -> (weight's name, base of its other weights); `compile`: whether the first of them is"""
         ids, real = self.batch()
-        mask = np.tril(np.ones((ids.shape[1],) * 2, bool))[None] & (real > 0)[:, None]
-        x = states(Reference(named), ids, real, mask)
+        x = states(Reference(named), ids, real, causal(real))
         at = (real * np.arange(ids.shape[1])).max(1)
         for number, (ending, (head, base)) in enumerate(classes.items()):
             what, w, answer, one = "%s, %s" % (kind, ending), Weights(self.work, 77), ending == "QuestionAnswering", ending == "SequenceClassification"
@@ -91,21 +90,17 @@ class Suite(decoder_families.Suite):
             y = Reference(w.named).linear(head, x[np.arange(len(x)), at] if one else x)
             expected = {"start_logits": y[..., 0], "end_logits": y[..., 1]} if answer else {"logits": y}
             folder = write(self.file(), {**{base + n: t for n, t in named.items()}, **w.named},
-                           **{"model_type": kind, "architectures": ["%sFor%s" % (name, ending)], "vocab_size": VOCABULARY, "pad_token_id": PAD, "eos_token_id": 2, "id2label": None if answer else LABELS, **config})
+                           **{**self.usual, "model_type": kind, "architectures": ["%sFor%s" % (name, ending)], "vocab_size": VOCABULARY, "pad_token_id": PAD, "eos_token_id": 2, "id2label": None if answer else LABELS, **config})
             self.compare(what, folder, {"input_ids": ids, "attention_mask": real}, expected, None if one else real > 0, compile and number == 0)
 
     def compare(self, what, folder, given, expected, rows=None, compile=False):
+        """As `agrees`, and nothing else is given but states and routes."""
         got = self.interpreted(what, folder, given)
         self.same(what, got, rows=rows, **expected)
         check(set(got) - {n for n in got if "hidden_state" in n or "router" in n} == set(expected), "%s gives %s" % (what, sorted(got)))
         binary = self.compiled(what, folder) if compile else None
         if binary:
-            got = self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given)
-            self.same(what + ", compiled", got, rows=rows, **expected)
-        if os.environ.get("HEDDLE_ERRORS"):
-            for n, e in expected.items():
-                a, e = (t if rows is None else t[rows] for t in (got[n], e))
-                print("%s, %s: largest difference %.1e of %.1f" % (what, n, np.abs(a - e).max(), np.abs(e).max()))
+            self.same(what + ", compiled", self.ran(what, binary, given), rows=rows, **expected)
 
     #--- Llama and its kin ---
 
@@ -123,7 +118,7 @@ class Suite(decoder_families.Suite):
     def test_llama(self):
         def layer(w, x, mask):
             q, k, v = w.qkv(w.rms("input_layernorm", x))
-            x = x + w("self_attn.o_proj", attention(turned(q, HEADS), turned(k, KV), v, mask))
+            x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask))
             return x + w.gated(w.rms("post_attention_layernorm", x))
 
         plain = {**decoder_families.attend(), **decoder_families.GATED}
@@ -135,7 +130,7 @@ class Suite(decoder_families.Suite):
     def test_glm(self):
         def layer(w, x, mask):
             q, k, v = w.qkv(w.rms("input_layernorm", x))
-            x = x + w("self_attn.o_proj", attention(turned(q, HEADS, pairs=True, part=0.5), turned(k, KV, pairs=True, part=0.5), v, mask))
+            x = x + w("self_attn.o_proj", attention(rotary(q, HEADS, pairs=True, part=0.5), rotary(k, KV, pairs=True, part=0.5), v, mask))
             gate, up = np.split(w("mlp.gate_up_proj", w.rms("post_attention_layernorm", x)), 2, -1)
             return x + w("mlp.down_proj", up * silu(gate))
 
@@ -154,7 +149,7 @@ class Suite(decoder_families.Suite):
     def test_mixtral(self):
         def layer(w, x, mask):
             q, k, v = w.qkv(w.rms("input_layernorm", x))
-            x = x + w("self_attn.o_proj", attention(turned(q, HEADS, 1e6), turned(k, KV, 1e6), v, mask))
+            x = x + w("self_attn.o_proj", attention(rotary(q, HEADS, 1e6), rotary(k, KV, 1e6), v, mask))
             return x + experts(Layer(w.r, w.at + "block_sparse_moe."), w.rms("post_attention_layernorm", x), 3, 2)
 
         one = {"w1": (INNER, WIDTH, False), "w3": (INNER, WIDTH, False), "w2": (WIDTH, INNER, False)}
@@ -163,10 +158,10 @@ class Suite(decoder_families.Suite):
 
     def test_gemma3_text(self):
         def layer(w, x, mask):
-            rms = lambda n, y: y / np.sqrt((y ** 2).mean(-1, keepdims=True) + EPS) * (1 + w[n + ".weight"])
+            rms = lambda n, y: rms_norm(y, 1 + w[n + ".weight"])
             local = w.at == "layers.0."
             q, k, v = w.qkv(rms("input_layernorm", x))
-            q, k = (turned(rms("self_attn.%s_norm" % n, t.reshape(*t.shape[:2], heads, HEAD)).reshape(t.shape), heads, 10000.0 if local else 1e6) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
+            q, k = (rotary(rms("self_attn.%s_norm" % n, t.reshape(*t.shape[:2], heads, HEAD)).reshape(t.shape), heads, 10000.0 if local else 1e6) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
             x = x + rms("post_attention_layernorm", w("self_attn.o_proj", attention(q, k, v, near(mask, 4) if local else mask, scale=0.25)))
             h = rms("pre_feedforward_layernorm", x)
             return x + rms("post_feedforward_layernorm", w("mlp.down_proj", gelu_tanh(w("mlp.gate_proj", h)) * w("mlp.up_proj", h)))
@@ -179,7 +174,7 @@ class Suite(decoder_families.Suite):
             x = r.named["embed_tokens.weight"][ids] * WIDTH ** 0.5
             for i in range(LAYERS):
                 x = layer(Layer(r, "layers.%d." % i), x, mask)
-            return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + EPS) * (1 + r.named["norm.weight"])
+            return rms_norm(x, 1 + r.named["norm.weight"])
 
         self.heads("gemma3_text", "Gemma3Text", named, states, {"SequenceClassification": ("score", "model.")}, dict(
             hidden_size=WIDTH, num_hidden_layers=LAYERS, num_key_value_heads=KV, head_dim=HEAD, intermediate_size=INNER, rms_norm_eps=EPS, query_pre_attn_scalar=16, sliding_window=4,
@@ -210,7 +205,7 @@ class Suite(decoder_families.Suite):
             x = start(all, ids, real)
             for i in range(LAYERS):
                 x = layer(Layer(r, layers % i), x, mask, i)
-            return centred(x) * all[last[-1] + ".weight"] + (all[last[-1] + ".bias"] if biased else 0)
+            return layer_norm(x, all[last[-1] + ".weight"], all[last[-1] + ".bias"] if biased else 0.0)
 
         self.heads(kind, name, named, states, {n: (head, base) for n, head in classes.items()}, {"num_attention_heads": None, **config}, kind in ("bloom", "gptj"))
 
@@ -236,7 +231,7 @@ class Suite(decoder_families.Suite):
         def layer(w, x, mask, i):
             h = w.norm("input_layernorm", x)
             q, k, v = split(w("self_attention.query_key_value", h), HEADS, 1, 1)
-            a = attention(turned(q, HEADS), turned(k, 1), v, mask, kv=1)
+            a = attention(rotary(q, HEADS), rotary(k, 1), v, mask)
             return x + w("self_attention.dense", a) + w("mlp.dense_4h_to_h", gelu(w("mlp.dense_h_to_4h", h)))
 
         linear = {"self_attention.query_key_value": (WIDTH + 2 * HEAD, WIDTH, False), **square(["self_attention.dense"], False), **feed("mlp.dense_h_to_4h", "mlp.dense_4h_to_h", 4 * WIDTH, False)}
@@ -246,10 +241,10 @@ class Suite(decoder_families.Suite):
 
     def test_mpt(self):
         def layer(w, x, mask, i):
-            h = centred(x, w["norm_1.weight"])
+            h = layer_norm(x, w["norm_1.weight"])
             q, k, v = split(w("attn.Wqkv", h), HEADS, HEADS, HEADS)
             x = x + w("attn.out_proj", sloped(q, k, v, mask, np.arange(x.shape[1])[None]))
-            return x + w("ffn.down_proj", gelu(w("ffn.up_proj", centred(x, w["norm_2.weight"]))))
+            return x + w("ffn.down_proj", gelu(w("ffn.up_proj", layer_norm(x, w["norm_2.weight"]))))
 
         linear = {"attn.Wqkv": (3 * WIDTH, WIDTH, False), **square(["attn.out_proj"], False), **feed("ffn.up_proj", "ffn.down_proj", 4 * WIDTH, False)}
         self.named_otherwise("mpt", "Mpt", 83, "transformer.", "blocks.%d.", linear, ["norm_1", "norm_2"], {"wte.weight": (VOCABULARY, WIDTH)}, ["norm_f"],
@@ -259,7 +254,7 @@ class Suite(decoder_families.Suite):
     def test_gpt_neo(self):
         def layer(w, x, mask, i):
             q, k, v = (w("attn.attention.%s_proj" % n, w.norm("ln_1", x)) for n in "qkv")
-            x = x + w("attn.attention.out_proj", attention(q, k, v, near(mask, 4) if i == 1 else mask, scale=1.0, kv=HEADS))
+            x = x + w("attn.attention.out_proj", attention(q, k, v, near(mask, 4) if i == 1 else mask, scale=1.0))
             return x + w("mlp.c_proj", gelu_tanh(w("mlp.c_fc", w.norm("ln_2", x))))
 
         linear = {**square(["attn.attention.%s_proj" % n for n in "qkv"], False), **square(["attn.attention.out_proj"]), **feed("mlp.c_fc", "mlp.c_proj")}
@@ -270,7 +265,7 @@ class Suite(decoder_families.Suite):
     def test_gpt_neox(self):
         def layer(w, x, mask, i):
             q, k, v = in_groups(w("attention.query_key_value", w.norm("input_layernorm", x)), 3)
-            a = w("attention.dense", attention(turned(q, HEADS, part=0.5), turned(k, HEADS, part=0.5), v, mask, kv=HEADS))
+            a = w("attention.dense", attention(rotary(q, HEADS, part=0.5), rotary(k, HEADS, part=0.5), v, mask))
             return x + a + w("mlp.dense_4h_to_h", gelu(w("mlp.dense_h_to_4h", w.norm("post_attention_layernorm", x))))
 
         linear = {"attention.query_key_value": (3 * WIDTH, WIDTH, True), **square(["attention.dense"]), **feed("mlp.dense_h_to_4h", "mlp.dense_4h_to_h")}
@@ -282,7 +277,7 @@ class Suite(decoder_families.Suite):
         def layer(w, x, mask, i):
             h = w.norm("ln_1", x)
             q, k, v = (w("attn.%s_proj" % n, h) for n in "qkv")
-            a = w("attn.out_proj", attention(turned(q, HEADS, pairs=True, part=0.5), turned(k, HEADS, pairs=True, part=0.5), v, mask, kv=HEADS))
+            a = w("attn.out_proj", attention(rotary(q, HEADS, pairs=True, part=0.5), rotary(k, HEADS, pairs=True, part=0.5), v, mask))
             return x + a + w("mlp.fc_out", gelu_tanh(w("mlp.fc_in", h)))
 
         linear = {**square(["attn.%s_proj" % n for n in ("q", "k", "v", "out")], False), **feed("mlp.fc_in", "mlp.fc_out")}
@@ -292,7 +287,7 @@ class Suite(decoder_families.Suite):
     def test_gpt_bigcode(self):
         def layer(w, x, mask, i):
             q, k, v = split(w("attn.c_attn", w.norm("ln_1", x)), HEADS, 1, 1)
-            x = x + w("attn.c_proj", attention(q, k, v, mask, kv=1))
+            x = x + w("attn.c_proj", attention(q, k, v, mask))
             return x + w("mlp.c_proj", gelu_tanh(w("mlp.c_fc", w.norm("ln_2", x))))
 
         def start(all, ids, real):
@@ -306,7 +301,7 @@ class Suite(decoder_families.Suite):
     def test_opt(self):
         def layer(w, x, mask, i):
             q, k, v = w.qkv(w.norm("self_attn_layer_norm", x))
-            x = x + w("self_attn.out_proj", attention(q, k, v, mask, kv=HEADS))
+            x = x + w("self_attn.out_proj", attention(q, k, v, mask))
             return x + w("fc2", np.maximum(w("fc1", w.norm("final_layer_norm", x)), 0))
 
         def start(all, ids, real):
@@ -324,7 +319,7 @@ class Suite(decoder_families.Suite):
         def layer(w, x, mask, i):
             h = w.norm("input_layernorm", x)
             q, k, v = w.qkv(h)
-            a = w("self_attn.dense", attention(turned(q, HEADS, part=0.5), turned(k, HEADS, part=0.5), v, mask, kv=HEADS))
+            a = w("self_attn.dense", attention(rotary(q, HEADS, part=0.5), rotary(k, HEADS, part=0.5), v, mask))
             return x + a + w("mlp.fc2", gelu_tanh(w("mlp.fc1", h)))
 
         linear = {**square(["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.dense"]), **feed("mlp.fc1", "mlp.fc2")}
@@ -360,7 +355,7 @@ class Suite(decoder_families.Suite):
             table = lambda i: r.named["%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight" % (side, i if everywhere else 0)]
             for i in range(LAYERS):
                 part = lambda j: Layer(r, "%s.block.%d.layer.%d." % (side, i, j))
-                attended = lambda p, n, h, rows, m, bias: p(n + ".o", families.attention(p(n + ".q", h) * HEAD ** 0.5, p(n + ".k", rows), p(n + ".v", rows), m, bias))
+                attended = lambda p, n, h, rows, m, bias: p(n + ".o", attention(p(n + ".q", h) * HEAD ** 0.5, p(n + ".k", rows), p(n + ".v", rows), m, bias))
                 p = part(0)
                 h = p.rms("layer_norm", x, 1e-6)
                 x = x + attended(p, "SelfAttention", h, h, mask, table(i)[bucket(steps[None] - steps[:, None], memory is None)].transpose(2, 0, 1))
@@ -415,17 +410,15 @@ class Suite(decoder_families.Suite):
         w.linear("classifier", CLASSES, wide)
         r = Reference({**w.named, v + "embeddings.patch_embedding.bias": np.zeros(wide)})
         pixels = self.random.standard_normal((2, 3, 12, 12)).astype(np.float32)
-        x = families.patches(r, v + "embeddings.patch_embedding", pixels, 4, 4)
+        x = r.patches(v + "embeddings.patch_embedding", pixels, 4, 4)
         x = np.concatenate([np.repeat(r.named[v + "embeddings.class_embedding"][None, None], 2, 0), x], 1) + r.named[v + "embeddings.position_embedding.weight"]
         x = r.norm(v + "pre_layrnorm", x)
         for i in range(encoder_families.LAYERS):
-            x = encoder_families.layer(r, v + "encoder.layers.%d." % i, names, x, first=True, act=lambda t: t / (1 + np.exp(-1.702 * t)))
+            x = encoder_families.layer(r, v + "encoder.layers.%d." % i, names, x, first=True, act=quick_gelu)
         folder = write(self.file(), w.named, num_attention_heads=None, model_type="clip", architectures=["CLIPForImageClassification"], id2label=LABELS, projection_dim=16, text_config={},
-                       vision_config=dict(hidden_size=wide, num_hidden_layers=encoder_families.LAYERS, num_attention_heads=families.HEADS, intermediate_size=families.INNER, image_size=12, patch_size=4))
+                       vision_config=dict(hidden_size=wide, num_hidden_layers=encoder_families.LAYERS, num_attention_heads=HEADS, intermediate_size=families.INNER, image_size=12, patch_size=4))
         self.compare("clip, ImageClassification", folder, {"pixel_values": pixels}, {"logits": r.linear("classifier", x[:, 1:].mean(1))}, compile=True)
 
 
-NAMES = tuple(n[5:] for n in vars(Suite) if n.startswith("test_")) + ("arcee", "nemotron", "exaone4", "seed_oss", "persimmon")
-
 if __name__ == "__main__":
-    sys.exit(decoder_families.main(__doc__, NAMES, Suite))
+    sys.exit(run(Suite, __doc__, ("arcee", "nemotron", "exaone4", "seed_oss", "persimmon")))

@@ -4,28 +4,23 @@
     longer_families.py --heddle BIN [--only NAME] [--families DIR]
 
 Small models with random weights and three rows (whole, padded on the left, with a hole). All are interpreted; one of longt5, one of
-modernbert-decoder and a causal xlm are compiled too, and generate with the cached step what numpy says without one. HEDDLE_ERRORS=1
-prints the largest difference of each. One line a failure, then `N passed, N failed`."""
+modernbert-decoder and a causal xlm are compiled too, and generate with the cached step what numpy says without one. --errors
+says the largest difference of each. One line a failure, then `N passed, N failed`."""
 import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import encoder_families
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import speech_families
-from checks import check
-from decoder_families import turned
-from encoder_families import CLASSES, LAYERS, LONGEST, counted, gelu_tanh, heads_of, layer, weigh
-from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, write
+from encoder_families import CLASSES, LAYERS, LONGEST, heads_of, layer, weigh
+from families import INNER, VOCABULARY, WIDTH
 from random_weights import Weights
-from speech_families import bucket, waves
+from reference import EPS, HEADS, Reference, attention, bucket, causal, counted, gelu, gelu_tanh, relu, rotary, sinusoids
+from suite import run
 
 COMPILED = ("longt5, pieces", "modernbert-decoder ForCausalLM", "xlm WithLMHeadModel, causal")
-
-
-def relu(x):
-    return np.maximum(x, 0)
 
 
 def pieces(real, size):
@@ -35,31 +30,9 @@ def pieces(real, size):
 
 
 class Suite(speech_families.Suite):
-    def same(self, what, got, rows=None, **expected):
-        super().same(what, got, rows=rows, **expected)
-        for n, e in expected.items():
-            if os.environ.get("HEDDLE_ERRORS") and n in got and got[n].shape == e.shape:
-                print("%s, %s: largest difference %.1e of %.1f" % (what, n, np.abs(got[n] - e)[... if rows is None else rows].max(), np.abs(e).max()))
-
-    def model(self, what, named, given, expected, rows=None, cached=False, **config):
-        """As encoder_families has it; what is not in COMPILED is only interpreted."""
-        if what in COMPILED:
-            return super().model(what, named, given, expected, rows=rows, cached=cached, **config)
-        folder = write(os.path.join(self.work, what.replace(" ", "-")), named, **{"id2label": {str(i): "c%d" % i for i in range(CLASSES)}, **config})
-        got = self.interpreted(what, folder, given)
-        for n, e in expected.items():
-            self.same(what, got, rows=rows if rows is not None and e.shape[:2] == rows.shape else None, **{n: e})
-        return None
-
-    def generates(self, what, binary, text, logits):
-        """what follows `text`, by `logits(ids, mask)`"""
-        if binary:
-            got = self.call(what, [binary, "generate", "--input", "IN", "--output", "OUT", "-n", "8", "--greedy", "--ignore-eos"], {"input_ids": text})
-            for _ in range(8):
-                text = np.concatenate([text, logits(text, np.ones_like(text))[:, -1].argmax(-1)[:, None]], 1)
-            check("ids" in got and (got["ids"] == text).all(), "%s, generated: %s, expected %s" % (what, got.get("ids"), text))
-
-    #--- longt5 ---
+    def model(self, what, *given, **config):
+        """As other suites have it; what is not in COMPILED is only interpreted."""
+        return super().model(what, *given, compile=what in COMPILED, **config)
 
     def longt5(self, what, name, summed, gated, tied, radius=2, size=4):
         """summed: whether the encoder sees the sums of pieces of `size` tokens too"""
@@ -86,7 +59,7 @@ class Suite(speech_families.Suite):
         if not tied:
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
         r = Reference(w.named)
-        rms = lambda n, y: y / np.sqrt((y ** 2).mean(-1, keepdims=True) + 1e-6) * r.named[n + ".weight"]
+        rms = lambda n, y: r.rms(n, y, 1e-6)
         biased = lambda n, distance, both: np.moveaxis(r.named[n + ".weight"][bucket(distance, both)], -1, -3)
 
         def seeing(l, h, y, mask, bias):
@@ -186,21 +159,20 @@ class Suite(speech_families.Suite):
         w.linear("classifier", CLASSES, WIDTH, bias=biased)
         w.table("decoder.bias", VOCABULARY, scale=0.1)
         r = Reference(w.named)
-        normed = lambda n, x: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + EPS) * r.named[n + ".weight"] + r.named.get(n + ".bias", 0)
-        head = lambda n, x: normed(n + ".norm", gelu(r.linear(n + ".dense", x)))
+        head = lambda n, x: r.norm(n + ".norm", gelu(r.linear(n + ".dense", x)))
 
         def states(ids, real):
-            x, t = normed("model.embeddings.norm", r.named["model.embeddings.tok_embeddings.weight"][ids]), np.arange(ids.shape[1])
+            x, t = r.norm("model.embeddings.norm", r.named["model.embeddings.tok_embeddings.weight"][ids]), np.arange(ids.shape[1])
             back = (t[:, None] - t[None])[None]
             for i in range(layers):
                 at, theta = "model.layers.%d." % i, 160000.0 if far[i] else 500.0
-                h = normed(at + "attn_norm", x) if i else x
+                h = r.norm(at + "attn_norm", x) if i else x
                 q, k, v = (r.linear(at + "attn.%s_proj" % n, h) for n in "qkv")
                 mask = (back >= 0) & (real[:, None] > 0) & (far[i] | (back < window))
-                x = x + r.linear(at + "attn.Wo", attention(turned(q, HEADS, theta), turned(k, HEADS, theta), v, mask[:, None]))
-                h, gate = np.split(r.linear(at + "mlp.Wi", normed(at + "mlp_norm", x)), 2, -1)
+                x = x + r.linear(at + "attn.Wo", attention(rotary(q, HEADS, theta), rotary(k, HEADS, theta), v, mask[:, None]))
+                h, gate = np.split(r.linear(at + "mlp.Wi", r.norm(at + "mlp_norm", x)), 2, -1)
                 x = x + r.linear(at + "mlp.Wo", gelu(h) * gate)
-            return normed("model.final_norm", x)
+            return r.norm("model.final_norm", x)
 
         def logits(ids, real):
             return head("lm_head", states(ids, real)) @ r.named["model.embeddings.tok_embeddings.weight"].T + r.named["decoder.bias"]
@@ -216,7 +188,7 @@ class Suite(speech_families.Suite):
             binary = self.model(what, {**base, **{n: t for n, t in w.named.items() if n.startswith(tuple(o + "." for o in own))}}, {"input_ids": ids, "attention_mask": real}, expected, rows=real > 0, cached=name == "ForCausalLM",
                                 model_type="modernbert-decoder", architectures=["ModernBertDecoder" + name], vocab_size=VOCABULARY, max_position_embeddings=64, pad_token_id=0, eos_token_id=1, norm_eps=EPS, num_hidden_layers=layers,
                                 layer_norm_eps=None, norm_bias=biased, attention_bias=biased, mlp_bias=biased, classifier_bias=biased, local_attention=2 * window, **({} if apart is None else {"global_attn_every_n_layers": apart}), **({} if kinds is None else {"layer_types": kinds}), **more)
-            self.generates(what, binary, ids[:1, :7], logits)
+            self.generates(what, binary, ids[:1, :7], lambda text: logits(text, np.ones_like(text)))
 
     def test_modernbert_decoder(self):
         self.modernbert_decoder(("ForCausalLM", "Model", "ForSequenceClassification"), False, 3, apart=2, global_rope_theta=160000.0, local_rope_theta=500.0)
@@ -267,7 +239,7 @@ class Suite(speech_families.Suite):
                         "max_position_embeddings": LONGEST, "pad_index": 2, "causal": causal, "gelu_activation": act is gelu, "tie_word_embeddings": tied, "summary_type": summary, "summary_activation": "tanh", **config}
             given = {"input_ids": ids, "attention_mask": real, **more}
             binary = self.model(what, named, given, results[name](r, states(r, ids, real, **more)), rows=real > 0 if what in COMPILED else None, cached=True, **settings)
-            self.generates(what, binary, ids[:1], lambda ids, real: words(r, states(r, ids, real)))
+            self.generates(what, binary, ids[:1], lambda text: words(r, states(r, text, np.ones_like(text))))
             if name == "Model":
                 short = np.where(np.arange(9) < [[9], [6], [4]], ids[:1], 2)
                 self.model(what + ", no mask", named, {"input_ids": short}, results[name](r, states(r, short, (short != 2).astype(np.int64))), **settings)
@@ -296,7 +268,7 @@ class Suite(speech_families.Suite):
         table = "model.%s.embed_tokens.weight" % ("encoder" if shared else "decoder")
 
         def embedded(r, table, ids):
-            place = waves(counted(ids, 1), np.exp(-np.arange(WIDTH // 2) * np.log(10000.0) / (WIDTH // 2 - 1))) * (ids != 1)[:, :, None]
+            place = sinusoids(counted(ids, 1), np.exp(-np.arange(WIDTH // 2) * np.log(10000.0) / (WIDTH // 2 - 1))) * (ids != 1)[:, :, None]
             return r.named[table][ids] * (WIDTH ** 0.5 if scaled else 1) + place
 
         def logits(r, ids, real, target, mine):
@@ -332,4 +304,4 @@ class Suite(speech_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

@@ -10,12 +10,14 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
-import families
-from encoder_families import CLASSES, LAYERS, gelu_tanh, heads_of, layer, weigh
-from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, patches, silu
+from encoder_families import CLASSES, LAYERS, heads_of, layer, weigh
+from families import INNER, VOCABULARY, WIDTH
 from random_weights import Weights
+from reference import EPS, HEADS, Reference, attention, cubic, gelu, gelu_tanh, sigmoid, silu
+from suite import run
 
 
 VIT = {"q": "attention.attention.query", "k": "attention.attention.key", "v": "attention.attention.value", "o": "attention.output.dense", "up": "intermediate.dense", "down": "output.dense",
@@ -60,7 +62,7 @@ class Suite(encoder_families.Suite):
             x = layer(r, t + "encoder.layers.%d." % i, names, x, real[:, None, None] > 0, first=True, act=gelu_tanh)
         text = r.norm(t + "final_layer_norm", x)
         text = {"last_hidden_state": text, "pooler_output": r.linear(t + "head", text[:, -1])}
-        x = patches(r, v + "embeddings.patch_embedding", pixels, 4, 4) + r.named[v + "embeddings.position_embedding.weight"]
+        x = r.patches(v + "embeddings.patch_embedding", pixels, 4, 4) + r.named[v + "embeddings.position_embedding.weight"]
         for i in range(LAYERS):
             x = layer(r, v + "encoder.layers.%d." % i, names, x, first=True, act=gelu_tanh)
         x = r.norm(v + "post_layernorm", x)
@@ -110,9 +112,9 @@ class Suite(encoder_families.Suite):
 
         rows, columns = pixels.shape[2] // 4, pixels.shape[3] // 4
         place = r.named[e + "position_embeddings"]
-        stretch = smooth if registers else lambda new, old: families.cubic(new, old, new / old)
+        stretch = smooth if registers else lambda new, old: cubic(new, old, new / old)
         grid = np.einsum("ri,sj,ijc->rsc", stretch(rows, 3), stretch(columns, 3), place[0, 1:].reshape(3, 3, WIDTH)).reshape(1, -1, WIDTH)
-        x = patches(r, e + "patch_embeddings.projection", pixels, 4, 4) + grid
+        x = r.patches(e + "patch_embeddings.projection", pixels, 4, 4) + grid
         first = np.repeat(r.named[e + "cls_token"] + place[:, :1], len(x), 0)
         x = np.concatenate([first] + ([np.repeat(r.named[e + "register_tokens"], len(x), 0)] if registers else []) + [x], 1)
         for i in range(LAYERS):
@@ -172,7 +174,7 @@ class Suite(encoder_families.Suite):
         w.norm("vit.layernorm", WIDTH)
         r, more = Reference(w.named), self.extra(classifier=(CLASSES, WIDTH))
         pixels = self.random.standard_normal((2, 3, 12, 12)).astype(np.float32)
-        x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), patches(r, e + "patch_embeddings.projection", pixels, 4, 4)], 1) + r.named[e + "position_embeddings"]
+        x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), r.patches(e + "patch_embeddings.projection", pixels, 4, 4)], 1) + r.named[e + "position_embeddings"]
         for i in range(LAYERS):
             x = layer(r, "vit.encoder.layer.%d." % i, VIT, x, first=True)
         x, config = r.norm("vit.layernorm", x), dict(model_type="vit_msn", image_size=12, patch_size=4)
@@ -209,7 +211,7 @@ class Suite(encoder_families.Suite):
                 index[i + 1, j + 1] = (i // n - j // n + n - 1) * (2 * n - 1) + i % n - j % n + n - 1
         index[0], index[:, 0], index[0, 0] = count - 3, count - 2, count - 1
         pixels, hidden = self.random.standard_normal((2, 3, 12, 12)).astype(np.float32), self.random.random((2, n * n)) < 0.4
-        x = patches(r, e + "patch_embeddings.projection", pixels, 4, 4)
+        x = r.patches(e + "patch_embeddings.projection", pixels, 4, 4)
         x = np.where(hidden[:, :, None], r.named[e + "mask_token"], x) if masked else x
         x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), x], 1) + (r.named[e + "position_embeddings"] if placed else 0)
         for i in range(LAYERS):
@@ -250,11 +252,11 @@ class Suite(encoder_families.Suite):
             r, high, wide = Reference(w.named), size[0] // 4, size[1] // 4
 
             def stretched(p):
-                grid = np.einsum("ri,sj,ijc->rsc", families.cubic(high, rows, high / rows), families.cubic(wide, columns, wide / columns), p[0, 1:-things].reshape(rows, columns, WIDTH))
+                grid = np.einsum("ri,sj,ijc->rsc", cubic(high, rows, high / rows), cubic(wide, columns, wide / columns), p[0, 1:-things].reshape(rows, columns, WIDTH))
                 return np.concatenate([p[:, :1], grid.reshape(1, -1, WIDTH), p[:, -things:]], 1)
 
             pixels = self.random.standard_normal((2, 3, *size)).astype(np.float32)
-            x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), patches(r, e + "patch_embeddings.projection", pixels, 4, 4), np.repeat(r.named[e + "detection_tokens"], 2, 0)], 1)
+            x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), r.patches(e + "patch_embeddings.projection", pixels, 4, 4), np.repeat(r.named[e + "detection_tokens"], 2, 0)], 1)
             x = x + stretched(r.named[e + "position_embeddings"])
             for i in range(LAYERS):
                 x = layer(r, "vit.encoder.layer.%d." % i, VIT, x, first=True)
@@ -265,10 +267,10 @@ class Suite(encoder_families.Suite):
             deep = lambda n: head.linear(n + "2", np.maximum(head.linear(n + "1", np.maximum(head.linear(n + "0", x[:, -things:]), 0)), 0))
             config = dict(model_type="yolos", image_size=[8, 12], patch_size=4, num_detection_tokens=things, use_mid_position_embeddings=between)
             what = "yolos %d by %d" % (high, wide)
-            self.model(what, {**w.named, **more}, {"pixel_values": pixels}, {"logits": deep("class_labels_classifier.layers."), "pred_boxes": 1 / (1 + np.exp(-deep("bbox_predictor.layers.")))},
+            self.model(what, {**w.named, **more}, {"pixel_values": pixels}, {"logits": deep("class_labels_classifier.layers."), "pred_boxes": sigmoid(deep("bbox_predictor.layers."))},
                        architectures=["YolosForObjectDetection"], **config)
             self.model(what + ", bare", {**w.named, **pooler}, {"pixel_values": pixels}, {"last_hidden_state": x, "pooler_output": np.tanh(Reference(pooler).linear("vit.pooler.dense", x[:, 0]))}, architectures=["YolosModel"], **config)
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

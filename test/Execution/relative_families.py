@@ -11,24 +11,19 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
-from encoder_families import CLASSES, HEAD, LAYERS, gelu_tanh, run
-from families import HEADS, INNER, VOCABULARY, WIDTH, Reference, gelu
+from encoder_families import CLASSES, HEAD, LAYERS
+from families import INNER, VOCABULARY, WIDTH
 from random_weights import Weights
-
-
-def sinusoids(distances):
-    angle = np.asarray(distances, np.float64)[:, None] * 10000.0 ** (-np.arange(0, WIDTH, 2) / WIDTH)
-    return np.concatenate([np.sin(angle), np.cos(angle)], -1)
+from reference import HEADS, frequencies, gelu, gelu_tanh, relu, sinusoids, softmax
+from suite import run
 
 
 def weighted(scores, v, mask):
     """scores [B, H, T, S], v [B, S, H, d], mask of [B, H, T, S]"""
-    scores = np.where(mask, scores / np.sqrt(v.shape[-1]), -np.inf)
-    most = scores.max(-1, keepdims=True)
-    odds = np.exp(scores - np.where(np.isfinite(most), most, 0))
-    odds = odds / np.maximum(odds.sum(-1, keepdims=True), 1e-300)
+    odds = softmax(np.where(mask, scores / np.sqrt(v.shape[-1]), -np.inf))
     return np.einsum("bnij,bjnd->bind", odds, v)
 
 
@@ -44,7 +39,7 @@ class XLNet:
         length = states.shape[1]
         i, j = np.arange(length)[:, None], np.arange(length)[None]
         apart = i - j if self.clamp < 1 else np.clip(i - j, -self.clamp, self.clamp)
-        far = np.einsum("pm,mnd->pnd", sinusoids(apart.reshape(-1)), w("r")).reshape(length, length, HEADS, HEAD)
+        far = np.einsum("pm,mnd->pnd", sinusoids(apart.reshape(-1), frequencies(WIDTH)), w("r")).reshape(length, length, HEADS, HEAD)
         scores = np.einsum("bind,bjnd->bnij", q + w("r_w_bias"), k) + np.einsum("bind,ijnd->bnij", q + w("r_r_bias"), far)
         if kinds is not None:
             segment = w("seg_embed")[(kinds[:, :, None] != kinds[:, None]).astype(int)]
@@ -122,7 +117,6 @@ class Suite(encoder_families.Suite):
         kinds = self.random.integers(0, 3, ids.shape)
         given = {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}
         self.xlnets("", w, heads, lambda r: XLNet(r).states(ids, real, kinds), given)
-        relu = lambda x: np.maximum(x, 0)
         first = {"ForSequenceClassification": self.summaries(dense=False, pick=lambda x: x[:, 0], act=relu)}
         self.xlnets(" alone", w, first, lambda r: XLNet(r).states(ids, np.ones_like(real)), {"input_ids": ids}, summary_type="first", summary_use_proj=False, summary_activation="relu")
         self.xlnets(" uni", w, {"Model": heads["Model"]}, lambda r: XLNet(r, uni=True, act=relu).states(ids, real, kinds), given, attn_type="uni", ff_activation="relu")
@@ -178,7 +172,7 @@ class Suite(encoder_families.Suite):
                     new["mems.%d" % layer], new["hidden_states.%d" % layer] = y[:, -memory:].swapaxes(0, 1), x
                     y = norm("dec_attn", y) if first else y
                     q, k, v = (c.reshape(*c.shape[:2], HEADS, 5) for c in np.split(r.linear(at + "dec_attn.qkv_net", y), 3, -1))
-                    far = r.linear(at + "dec_attn.r_net", sinusoids((np.minimum(i - j, clamp) if clamp > 0 else i - j).reshape(-1))).reshape(9, 9 + memory, HEADS, 5)
+                    far = r.linear(at + "dec_attn.r_net", sinusoids((np.minimum(i - j, clamp) if clamp > 0 else i - j).reshape(-1), frequencies(WIDTH))).reshape(9, 9 + memory, HEADS, 5)
                     u, d = (r.named[at + "dec_attn." + n] for n in ("r_w_bias", "r_r_bias"))
                     scores = np.einsum("bind,bjnd->bnij", q[:, memory:] + u, k) + np.einsum("bind,ijnd->bnij", q[:, memory:] + d, far)
                     a = r.linear(at + "dec_attn.o_net", weighted(scores, v, seen).reshape(4, 9, width))

@@ -10,12 +10,14 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
-from encoder_families import CLASSES, HEAD, LAYERS, layer, turned, weigh
-from families import EPS, HEADS, INNER, WIDTH, Reference, attention, by_heads, gelu, normed, silu, write
+from encoder_families import CLASSES, HEAD, LAYERS, layer, weigh
+from families import INNER, WIDTH
 from random_weights import Weights
-from speech_families import bucket, convolved
+from reference import EPS, HEADS, Reference, attention, bucket, by_heads, frequencies, gelu, layer_norm, rotary, sigmoid, silu
+from suite import run
 
 TAPS, STRIDES, CHANNELS = (5, 3), (3, 2), (6, 8)
 LAYER = {"q": "attention.q_proj", "k": "attention.k_proj", "v": "attention.v_proj", "o": "attention.out_proj", "up": "feed_forward.intermediate_dense", "down": "feed_forward.output_dense",
@@ -24,10 +26,6 @@ THIN, SPEAKER = 5, {"tdnn_dim": [6, 8], "tdnn_kernel": [3, 2], "tdnn_dilation": 
 
 
 #--- numpy -------------------------------------------------------------------
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
 
 
 def framed(w, at, norm):
@@ -44,11 +42,11 @@ def frames(r, at, norm, wave, length):
     x = wave[:, :, None].astype(np.float64)
     for i in range(2):
         n = at + "feature_extractor.conv_layers.%d." % i
-        x, length = convolved(r, n + "conv", x, STRIDES[i]), (length - TAPS[i]) // STRIDES[i] + 1
+        x, length = r.convolved(n + "conv", x, STRIDES[i]), (length - TAPS[i]) // STRIDES[i] + 1
         if norm == "layer":
             x = r.norm(n + "layer_norm", x)
         elif i == 0:
-            x = normed(x.swapaxes(1, 2)).swapaxes(1, 2) * r.named[n + "layer_norm.weight"] + r.named[n + "layer_norm.bias"]
+            x = layer_norm(x.swapaxes(1, 2)).swapaxes(1, 2) * r.named[n + "layer_norm.weight"] + r.named[n + "layer_norm.bias"]
         x = gelu(x)
     x = r.linear(at + "feature_projection.projection", r.norm(at + "feature_projection.layer_norm", x))
     return np.where((np.arange(x.shape[1]) < length[:, None])[:, :, None], x, 0), length
@@ -80,7 +78,7 @@ def convolution_module(r, at, x, taps, norm, before, act):
     """x: already normed; before: rows of padding in front of the first"""
     h = x @ r.named[at + "pointwise_conv1.weight"][:, :, 0].T
     h = np.pad(h[..., :WIDTH] * sigmoid(h[..., WIDTH:]), ((0, 0), (before, taps - 1 - before), (0, 0)))
-    h = convolved(r, at + "depthwise_conv", h, groups=WIDTH)
+    h = r.convolved(at + "depthwise_conv", h, groups=WIDTH)
     return act(norm(h)) @ r.named[at + "pointwise_conv2.weight"][:, :, 0].T
 
 
@@ -131,15 +129,7 @@ class Suite(encoder_families.Suite):
             result = {"Model": lambda: {"last_hidden_state": x}, "ForCTC": lambda: {"logits": r.linear("lm_head", x)}, "ForAudioFrameClassification": lambda: {"logits": r.linear("classifier", x)},
                       "ForSequenceClassification": lambda: {"logits": r.linear("classifier", np.stack([y[:n].mean(0) for y, n in zip(r.linear("projector", x), length)]))},
                       "ForXVector": lambda: speaker(r, x, length)}[name]()
-            self.either("%s %s%s" % (what, name, ", mixed" * mix), compiled, named, given, result, heard, architectures=[prefix + name], use_weighted_layer_sum=mix, vocab_size=7, classifier_proj_size=THIN, **SPEAKER, **config)
-
-    def either(self, what, compiled, named, given, expected, rows, **config):
-        if compiled:
-            return self.model(what, named, given, expected, rows=rows, **config)
-        folder = write(os.path.join(self.work, what.replace(" ", "-")), named, **{"id2label": {str(i): "c%d" % i for i in range(CLASSES)}, **config})
-        got = self.interpreted(what, folder, given)
-        for n, e in expected.items():
-            self.same(what, got, rows=rows if e.shape[:2] == rows.shape else None, **{n: e})
+            self.model("%s %s%s" % (what, name, ", mixed" * mix), named, given, result, rows=heard, compile=compiled, architectures=[prefix + name], use_weighted_layer_sum=mix, vocab_size=7, classifier_proj_size=THIN, **SPEAKER, **config)
 
     def waves(self):
         wave, real = self.random.standard_normal((3, 80)).astype(np.float32), np.ones((3, 80), np.int64)
@@ -175,11 +165,11 @@ class Suite(encoder_families.Suite):
             x, n = frames(r, at, norm, wave, length)
             p, same = x, lambda y: np.pad(y, ((0, 0), (reach // 2, reach // 2), (0, 0)))
             for i in range(stacked):
-                p = gelu(normed(convolved(r, place + "layers.%d.conv" % i, same(p), groups=groups)))
+                p = gelu(layer_norm(r.convolved(place + "layers.%d.conv" % i, same(p), groups=groups)))
             if not stacked:
                 v = r.named[place + "conv.weight_v"]
                 r.named[place + "conv.weight"] = v * r.named[place + "conv.weight_g"] / np.sqrt((v ** 2).sum((0, 1), keepdims=True))
-                p = gelu(convolved(r, place + "conv", same(p), groups=groups)[:, :x.shape[1]])
+                p = gelu(r.convolved(place + "conv", same(p), groups=groups)[:, :x.shape[1]])
             x = x + p if first else r.norm(at + "encoder.layer_norm", x + p)
             found, mask = [x], (np.arange(x.shape[1]) < n[:, None])[:, None, None]
             for i in range(LAYERS):
@@ -229,11 +219,11 @@ class Suite(encoder_families.Suite):
             mask = (np.arange(x.shape[1]) < n[:, None])[:, None, None]
 
             def attended(h, l):
-                t = turned(h) if places == "rotary" else h
+                t = rotary(h) if places == "rotary" else h
                 q, k, v = r.linear(l + "linear_q", t), r.linear(l + "linear_k", t), r.linear(l + "linear_v", h)
                 if places == "rotary":
                     return attention(q, k, v, mask)
-                angle = (np.arange(x.shape[1])[:, None] - np.arange(x.shape[1]))[:, :, None] * 10000.0 ** (-2 * np.arange(WIDTH // 2) / WIDTH)
+                angle = (np.arange(x.shape[1])[:, None] - np.arange(x.shape[1]))[:, :, None] * frequencies(WIDTH)
                 far = r.linear(l + "linear_pos", np.stack([np.sin(angle), np.cos(angle)], -1).reshape(*angle.shape[:2], WIDTH)).reshape(*angle.shape[:2], HEADS, HEAD)
                 with_v = by_heads(q, HEADS) + r.named[l + "pos_bias_v"][:, None]
                 return attention(q + r.named[l + "pos_bias_u"].reshape(-1), k, v, mask, np.einsum("bhid,ijhd->bhij", with_v, far) / np.sqrt(HEAD))
@@ -309,17 +299,17 @@ class Suite(encoder_families.Suite):
         for mix in (True, False):
             named = {**w.named, **self.extra(projector=(THIN, WIDTH), classifier=(CLASSES, THIN), **({"layer_weights!": (LAYERS + 1,)} if mix else {}))}
             r, same = Reference(named), lambda y: np.pad(y, ((0, 0), (1, 1), (0, 0)))
-            x = gelu(convolved(r, "encoder.conv1", same(sound.swapaxes(1, 2).astype(np.float64))))
-            states = [gelu(convolved(r, "encoder.conv2", same(x), 2)) + r.named["encoder.embed_positions.weight"]]
+            x = gelu(r.convolved("encoder.conv1", same(sound.swapaxes(1, 2).astype(np.float64))))
+            states = [gelu(r.convolved("encoder.conv2", same(x), 2)) + r.named["encoder.embed_positions.weight"]]
             for i in range(LAYERS):
                 states.append(layer(r, "encoder.layers.%d." % i, names, states[-1], first=True))
             states[-1] = r.norm("encoder.layer_norm", states[-1])
             h = r.linear("projector", mixed(r, states) if mix else states[-1]).mean(1)
-            self.either("whisper, classes" + ", mixed" * mix, mix, named, {"input_features": sound}, {"logits": r.linear("classifier", h)}, np.zeros((0, 0)), model_type="whisper", architectures=["WhisperForAudioClassification"],
-                        is_encoder_decoder=True, num_mel_bins=mels, max_source_positions=long, max_target_positions=8, classifier_proj_size=THIN, use_weighted_layer_sum=mix, vocab_size=30, d_model=WIDTH,
-                        decoder_start_token_id=2, eos_token_id=2, pad_token_id=0, hidden_size=None, intermediate_size=None, layer_norm_eps=None, num_attention_heads=None,
-                        **{"%s_%s" % (s, n): v for s in ("encoder", "decoder") for n, v in (("layers", LAYERS), ("attention_heads", HEADS), ("ffn_dim", INNER))})
+            self.model("whisper, classes" + ", mixed" * mix, named, {"input_features": sound}, {"logits": r.linear("classifier", h)}, compile=mix, model_type="whisper", architectures=["WhisperForAudioClassification"],
+                       is_encoder_decoder=True, num_mel_bins=mels, max_source_positions=long, max_target_positions=8, classifier_proj_size=THIN, use_weighted_layer_sum=mix, vocab_size=30, d_model=WIDTH,
+                       decoder_start_token_id=2, eos_token_id=2, pad_token_id=0, hidden_size=None, intermediate_size=None, layer_norm_eps=None, num_attention_heads=None,
+                       **{"%s_%s" % (s, n): v for s in ("encoder", "decoder") for n, v in (("layers", LAYERS), ("attention_heads", HEADS), ("ffn_dim", INNER))})
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

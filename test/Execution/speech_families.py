@@ -10,40 +10,15 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
-import families
+from encoder_families import CLASSES, LAYERS, LONGEST, heads_of, layer, weigh
 from checks import check
-from encoder_families import CLASSES, LAYERS, LONGEST, counted, gelu_tanh, heads_of, layer, weigh
-from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu
+from families import INNER, VOCABULARY, WIDTH
 from random_weights import Weights
-
-
-def waves(at, frequencies):
-    """sines, then cosines"""
-    angle = at[..., None] * frequencies
-    return np.concatenate([np.sin(angle), np.cos(angle)], -1)
-
-
-def bucket(distance, two_sided, buckets=8, far=6):
-    """of the published relative positions, key - query"""
-    base = 0
-    if two_sided:
-        buckets //= 2
-        base = (distance > 0) * buckets
-    distance = np.abs(distance) if two_sided else np.maximum(-distance, 0)
-    exact = buckets // 2
-    large = exact + (np.log(np.maximum(distance, 1) / exact) / np.log(far / exact) * (buckets - exact)).astype(np.int64)
-    return base + np.where(distance < exact, distance, np.minimum(large, buckets - 1))
-
-
-def convolved(r, name, x, stride=1, groups=1):
-    """[B, T, c] under a kernel [out, c / groups, taps]"""
-    kernel, c = r.named[name + ".weight"], x.shape[2] // groups
-    m, taps = len(kernel) // groups, kernel.shape[2]
-    windows = np.stack([x[:, t:x.shape[1] - taps + 1 + t:stride] for t in range(taps)], -1)
-    y = np.concatenate([np.einsum("btcu,ocu->bto", windows[:, :, g * c:(g + 1) * c], kernel[g * m:(g + 1) * m]) for g in range(groups)], -1)
-    return y + r.named.get(name + ".bias", 0)
+from reference import EPS, HEADS, Reference, attention, bucket, counted, gelu, gelu_tanh, layer_norm, relu, sinusoids, softmax
+from suite import run
 
 
 class Suite(encoder_families.Suite):
@@ -81,7 +56,7 @@ class Suite(encoder_families.Suite):
         x, length = wave[:, :, None].astype(np.float64), real.sum(1)
         for i in range(2):
             n = at + "feature_extractor.conv_layers.%d." % i
-            x, length = convolved(r, n + "conv", x, strides[i]), (length - taps[i]) // strides[i] + 1
+            x, length = r.convolved(n + "conv", x, strides[i]), (length - taps[i]) // strides[i] + 1
             if norm == "group" and i == 0:
                 x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + EPS) * r.named[n + "layer_norm.weight"] + r.named[n + "layer_norm.bias"]
             x = gelu(r.norm(n + "layer_norm", x) if norm == "layer" else x)
@@ -89,14 +64,14 @@ class Suite(encoder_families.Suite):
         x = r.linear(at + "feature_projection.projection", r.norm(at + "feature_projection.layer_norm", x) if normed else x) * heard[:, :, None]
         p, same = x, lambda y: np.pad(y, ((0, 0), (reach // 2, reach // 2), (0, 0)))
         for i in range(stacked):
-            p = gelu(families.normed(convolved(r, place + "layers.%d.conv" % i, same(p), groups=groups)))
+            p = gelu(layer_norm(r.convolved(place + "layers.%d.conv" % i, same(p), groups=groups)))
         if batched:
             b = {n: r.named[place + "batch_norm." + n] for n in ("weight", "bias", "running_mean", "running_var")}
             p = (p - b["running_mean"]) / np.sqrt(b["running_var"] + EPS) * b["weight"] + b["bias"]
         elif not stacked:
             d = r.named[place + "conv.parametrizations.weight.original1"]
             r.named[place + "conv.weight"] = d * r.named[place + "conv.parametrizations.weight.original0"] / np.sqrt((d ** 2).sum((0, 1), keepdims=True))
-        p = p if stacked else gelu(convolved(r, place + "conv", same(p), groups=groups)[:, :x.shape[1]])
+        p = p if stacked else gelu(r.convolved(place + "conv", same(p), groups=groups)[:, :x.shape[1]])
         x = x + p if first else r.norm(at + "encoder.layer_norm", x + p)
         for i in range(LAYERS):
             x = layer(r, at + "encoder.layers.%d." % i, names, x, heard[:, None, None], first=first)
@@ -197,13 +172,13 @@ class Suite(encoder_families.Suite):
         self.translate(kind + ("" if tied and scaled else ", other options"), w, logits, 2, self.batch(pad), **config)
 
     def test_pegasus(self):
-        place = lambda ids: waves(np.arange(ids.shape[1]), 10000.0 ** (-np.arange(WIDTH // 2) / (WIDTH // 2)))
+        place = lambda ids: sinusoids(np.arange(ids.shape[1]), 10000.0 ** (-np.arange(WIDTH // 2) / (WIDTH // 2)))
         for options in ({}, {"tied": False, "scaled": False}):
-            self.bart("pegasus", "PegasusForConditionalGeneration", place, pad=0, act=lambda x: np.maximum(x, 0), normalize_before=True, static_position_embeddings=True, **options)
+            self.bart("pegasus", "PegasusForConditionalGeneration", place, pad=0, act=relu, normalize_before=True, static_position_embeddings=True, **options)
 
     def test_m2m_100(self):
-        place = lambda ids: waves(counted(ids, 1), np.exp(-np.arange(WIDTH // 2) * np.log(10000.0) / (WIDTH // 2 - 1))) * (ids != 1)[:, :, None]
-        for options in ({"act": lambda x: np.maximum(x, 0)}, {"scaled": False}):
+        place = lambda ids: sinusoids(counted(ids, 1), np.exp(-np.arange(WIDTH // 2) * np.log(10000.0) / (WIDTH // 2 - 1))) * (ids != 1)[:, :, None]
+        for options in ({"act": relu}, {"scaled": False}):
             self.bart("m2m_100", "M2M100ForConditionalGeneration", place, bias=False, **options)
 
     def test_blenderbot(self):
@@ -237,7 +212,7 @@ class Suite(encoder_families.Suite):
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
 
         def stack(r, side, ids, mask, memory=None, seen=None):
-            x, rms = r.named["shared.weight"][ids], lambda n, y: y / np.sqrt((y ** 2).mean(-1, keepdims=True) + 1e-6) * r.named[n + ".weight"]
+            x, rms = r.named["shared.weight"][ids], lambda n, y: r.rms(n, y, 1e-6)
             distance = np.arange(ids.shape[1])[None] - np.arange(ids.shape[1])[:, None]
             for i in range(LAYERS):
                 at = "%s.block.%d.layer." % (side, i)
@@ -248,10 +223,9 @@ class Suite(encoder_families.Suite):
                     x = x + r.linear(l + "o", attention(r.linear(l + "q", h) * (wide // HEADS) ** 0.5, r.linear(l + "k", k), r.linear(l + "v", k), m, b))
                 l = "%s%d." % (at, 1 if memory is None else 2)
                 h, l = rms(l + "layer_norm", x), l + mlp + "."
-                plain = lambda l: r.linear(l + "wo", gelu_tanh(r.linear(l + "wi_0", h)) * r.linear(l + "wi_1", h) if gated else np.maximum(r.linear(l + "wi", h), 0))
+                plain = lambda l: r.linear(l + "wo", gelu_tanh(r.linear(l + "wi_0", h)) * r.linear(l + "wi_1", h) if gated else relu(r.linear(l + "wi", h)))
                 if experts and i % 2 == 1:
-                    odds = np.exp(r.linear(l + "router.classifier", h))
-                    odds = odds / odds.sum(-1, keepdims=True)
+                    odds = softmax(r.linear(l + "router.classifier", h))
                     chosen = odds.argmax(-1)[:, :, None] == np.arange(experts)
                     chosen = chosen & (np.cumsum(chosen, 1) <= room)
                     x = x + odds.max(-1, keepdims=True) * sum(chosen[:, :, j, None] * plain("%sexperts.expert_%d." % (l, j)) for j in range(experts))
@@ -279,4 +253,4 @@ class Suite(encoder_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

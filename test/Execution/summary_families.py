@@ -11,13 +11,15 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import encoder_families
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import speech_families
 from checks import check
-from encoder_families import CLASSES, LAYERS, LONGEST, gelu_tanh, heads_of, layer, weigh
-from families import HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, write
+from encoder_families import CLASSES, LAYERS, LONGEST, heads_of, layer, weigh
+from families import INNER, VOCABULARY, WIDTH, write
 from random_weights import Weights
+from reference import HEADS, Reference, attention, frequencies, gelu, gelu_tanh, sinusoids
+from suite import run
 
 NAMES = {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj", "o": "self_attn.out_proj", "up": "fc1", "down": "fc2", "norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}
 LED = {**NAMES, **{n: "self_attn.longformer_self_attn." + p for n, p in zip("qkv", ("query", "key", "value"))}, "o": "self_attn.output"}
@@ -35,11 +37,6 @@ def decoded(r, at, x, mask, memory, seen, first, act):
         x = part("encoder_attn_layer_norm", lambda h: r.linear(cross + "out_proj", attention(r.linear(cross + "q_proj", h), *(r.linear(cross + n, memory) for n in ("k_proj", "v_proj")), seen)), x)
         x = part("final_layer_norm", lambda h: r.linear(l + "fc2", act(r.linear(l + "fc1", h))), x)
     return x
-
-
-def sines(length):
-    angle = np.arange(length)[:, None] * 10000.0 ** (-2.0 * np.arange(WIDTH // 2) / WIDTH)
-    return np.concatenate([np.sin(angle), np.cos(angle)], -1)
 
 
 def near_and_far(r, at, x, real, far, windows):
@@ -213,7 +210,7 @@ class Suite(speech_families.Suite):
 
         def logits(ids, real):
             x, norm = r.named[at + "embed_tokens.weight"][ids] * (WIDTH ** 0.5 if scaled else 1), lambda x, now: r.norm(at + "layernorm_embedding", x) if now else x
-            x = norm(norm(x, normed == "words") + (sines(ids.shape[1]) if waves else r.named[at + "embed_positions.weight"][skip:skip + ids.shape[1]]), normed == "sum")
+            x = norm(norm(x, normed == "words") + (sinusoids(np.arange(ids.shape[1]), frequencies(WIDTH)) if waves else r.named[at + "embed_positions.weight"][skip:skip + ids.shape[1]]), normed == "sum")
             for i in range(LAYERS):
                 x = layer(r, "%slayers.%d." % (at, i), NAMES, x, np.tril(np.ones((ids.shape[1],) * 2, bool)) & (real[:, None, None] > 0), first=first, act=act)
             x = norm(x, normed == "last")
@@ -247,4 +244,4 @@ class Suite(speech_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

@@ -12,28 +12,18 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
 from checks import check
-from encoder_families import LAYERS, counted, heads_of, layer, weigh
-from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, normed, silu, write
+from encoder_families import LAYERS, heads_of, layer, weigh
+from families import INNER, VOCABULARY, WIDTH, write
 from random_weights import Weights, tensors
-from speech_families import convolved, waves
+from reference import EPS, HEADS, Reference, attention, counted, gelu, layer_norm, relu, rotary, sigmoid, silu, sinusoids
+from suite import run
 
 BART = {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj", "o": "self_attn.out_proj", "up": "fc1", "down": "fc2", "norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}
 STRIDE = 384  # samples from one frame of Moonshine to the next
-
-
-#--- numpy -------------------------------------------------------------------
-
-
-def turned(x, heads, part):
-    """[B, T, heads * width], row t at position t: the first `part` features of a head turn, by pairs"""
-    y = x.reshape(*x.shape[:2], heads, -1)
-    angle = np.arange(x.shape[1])[:, None] * 10000.0 ** (-2.0 * np.arange(part // 2) / part)
-    turn = y[..., 0:part:2] + 1j * y[..., 1:part:2]
-    turn = turn * np.exp(1j * angle)[None, :, None]
-    return np.concatenate([np.stack([turn.real, turn.imag], -1).reshape(*y.shape[:3], part), y[..., part:]], -1).reshape(x.shape)
 
 
 #--- the tests ---------------------------------------------------------------
@@ -89,16 +79,16 @@ class Suite(encoder_families.Suite):
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
         r, scale = Reference(w.named), WIDTH ** 0.5 if scaled else 1.0
         frequencies = np.exp(-np.arange(WIDTH // 2) * np.log(10000.0) / (WIDTH // 2 - 1))
-        place = lambda ids: waves(counted(ids, pad), frequencies) * (ids != pad)[:, :, None]
+        place = lambda ids: sinusoids(counted(ids, pad), frequencies) * (ids != pad)[:, :, None]
 
         x, real = self.random.standard_normal((3, length, features[0] * features[1])).astype(np.float32), np.ones((3, length), np.int64)
         real[1, 8:] = 0
         real[2, 3:] = 0
         given, n, x = {"input_features": x, "attention_mask": real}, real.sum(1), x.astype(np.float64)
         for i, k in enumerate(taps):
-            x = convolved(r, "model.encoder.conv.conv_layers.%d" % i, np.pad(x, ((0, 0), (k // 2, k // 2), (0, 0))), 2)
+            x = r.convolved("model.encoder.conv.conv_layers.%d" % i, np.pad(x, ((0, 0), (k // 2, k // 2), (0, 0))), 2)
             a, b = np.split(x, 2, -1)
-            x, n = a / (1 + np.exp(-b)), (n - 1) // 2 + 1
+            x, n = a * sigmoid(b), (n - 1) // 2 + 1
         heard = np.arange(x.shape[1]) < n[:, None]
         x = x * scale + place(1 - heard)
         for i in range(LAYERS):
@@ -118,12 +108,13 @@ class Suite(encoder_families.Suite):
                         tie_word_embeddings=tied, pad_token_id=pad, eos_token_id=2, num_conv_layers=len(taps), conv_kernel_sizes=taps, conv_channels=channels, input_feat_per_channel=features[0], input_channels=features[1], **more)
 
     def test_speech_to_text(self):
-        self.speech_to_text("", (5, 3), tied=False, act=lambda x: np.maximum(x, 0))
+        self.speech_to_text("", (5, 3), tied=False, act=relu)
         self.speech_to_text(", other options", (3,), scaled=False, pad=0, compiled=False)
 
     def moonshine(self, what, tied=True, kv=HEADS, biased=False, factor=0.8, **more):
         length, head, w = 5 * STRIDE + 600, WIDTH // HEADS, Weights(self.work, 82)
         part = int(head * factor)
+        slower = 10000.0 ** (-2.0 * np.arange(part // 2) / part)
         w.linear("model.encoder.conv1", WIDTH, 1, 127, bias=False)
         w.linear("model.encoder.conv2", 2 * WIDTH, WIDTH, 7)
         w.linear("model.encoder.conv3", WIDTH, 2 * WIDTH, 3)
@@ -143,19 +134,19 @@ class Suite(encoder_families.Suite):
         if not tied:
             w.linear("proj_out", VOCABULARY, WIDTH, bias=False)
         r = Reference(w.named)
-        norm = lambda n, x: normed(x) * r.named["model.%s.weight" % n]
+        norm = lambda n, x: layer_norm(x, r.named["model.%s.weight" % n])
 
         def attend(at, x, y, mask, turns=True):
             q, k, v = (r.linear("model.%s.%s_proj" % (at, n), t) for n, t in (("q", x), ("k", y), ("v", y)))
-            q, k = (turned(q, HEADS, part), turned(k, kv, part)) if turns else (q, k)
-            return r.linear("model.%s.o_proj" % at, attention(q, k, v, mask, kv_heads=kv))
+            q, k = (rotary(t, n, pairs=True, part=factor, frequencies=slower) for t, n in ((q, HEADS), (k, kv))) if turns else (q, k)
+            return r.linear("model.%s.o_proj" % at, attention(q, k, v, mask))
 
         wave, real = self.random.standard_normal((3, length)).astype(np.float32), np.ones((3, length), np.int64)
         real[1, 2 * STRIDE + 1:] = 0
         real[2, STRIDE:STRIDE + 9] = 0
-        x = np.tanh(convolved(r, "model.encoder.conv1", wave[:, :, None].astype(np.float64), 64))
+        x = np.tanh(r.convolved("model.encoder.conv1", wave[:, :, None].astype(np.float64), 64))
         x = (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + EPS) * r.named["model.encoder.groupnorm.weight"] + r.named["model.encoder.groupnorm.bias"]
-        x = gelu(convolved(r, "model.encoder.conv3", gelu(convolved(r, "model.encoder.conv2", x, 3)), 2))
+        x = gelu(r.convolved("model.encoder.conv3", gelu(r.convolved("model.encoder.conv2", x, 3)), 2))
         heard = real[:, ::STRIDE][:, :x.shape[1]] > 0
         for l in ("encoder.layers.%d." % i for i in range(LAYERS)):
             h = norm(l + "input_layernorm", x)
@@ -181,4 +172,4 @@ class Suite(encoder_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

@@ -10,25 +10,27 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import encoder_families
-import families
+import reference
 from encoder_families import CLASSES, LAYERS, layer, weigh
-from families import HEADS, INNER, WIDTH, attention, by_heads, gelu, patches, silu, write
+from families import INNER, WIDTH, write
 from picture_families import VIT
 from random_weights import Weights
+from reference import attention, by_heads, cubic, gelu, joined, rotary, sigmoid, silu, softmax
+from suite import run
 
 
-class Reference(families.Reference):
+class Reference(reference.Reference):
     """eps is the model's own, but 1e-5 in norms whose names end like one of others"""
 
     def __init__(self, named, eps=0.02, others=()):
-        super().__init__(named)
-        self.eps, self.others = eps, others
+        super().__init__(named, eps)
+        self.others = others
 
-    def norm(self, name, x):
-        eps = 1e-5 if name.endswith(self.others) else self.eps
-        return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * self.named[name + ".weight"] + self.named[name + ".bias"]
+    def norm(self, name, x, eps=None):
+        return super().norm(name, x, 1e-5 if name.endswith(self.others) else eps)
 
 
 def in_windows(x, side, shift, attend):
@@ -46,8 +48,7 @@ def in_windows(x, side, shift, attend):
 def scored(q, k, v, heads, score):
     """score: of q and k by heads, with what is added"""
     s = score(by_heads(q, heads), by_heads(k, heads))
-    w = np.exp(s - s.max(-1, keepdims=True))
-    return (w / w.sum(-1, keepdims=True) @ by_heads(v, heads)).transpose(0, 2, 1, 3).reshape(q.shape)
+    return joined(softmax(s) @ by_heads(v, heads))
 
 
 def filled(x, multiple):
@@ -96,7 +97,7 @@ class Suite(encoder_families.Suite):
 
         x = np.pad(pixels, ((0, 0), (0, 0), (0, size[0] % 2), (0, size[1] % 2)))
         high, wide = x.shape[2] // 2, x.shape[3] // 2
-        x = r.norm(top + "embeddings.norm", patches(r, top + "embeddings.patch_embeddings.projection", x, 2, 2)).reshape(2, high, wide, width)
+        x = r.norm(top + "embeddings.norm", r.patches(top + "embeddings.patch_embeddings.projection", x, 2, 2)).reshape(2, high, wide, width)
         hidden = self.random.random((2, high * wide)) < (0.4 if masked else 0)
         if masked:
             w.table(top + "embeddings.mask_token", 1, 1, width)
@@ -114,7 +115,7 @@ class Suite(encoder_families.Suite):
                         t = 8 * far / max((trained[s] or n) - 1, 1)
                         t = np.sign(t) * np.log2(np.abs(t) + 1) / 3
                         t = r.linear(block + own + "continuous_position_bias_mlp.2", np.maximum(r.linear(block + own + "continuous_position_bias_mlp.0", t), 0))
-                        bias, unit = 16 / (1 + np.exp(-t)), lambda y: y / np.maximum(np.sqrt((y ** 2).sum(-1, keepdims=True)), 1e-12)
+                        bias, unit = 16 * sigmoid(t), lambda y: y / np.maximum(np.sqrt((y ** 2).sum(-1, keepdims=True)), 1e-12)
                         scale = np.minimum(np.exp(r.named[block + own + "logit_scale"]), 100)
                         score = lambda q, k: unit(q) @ unit(k).swapaxes(2, 3) * scale + bias.transpose(2, 0, 1)
                     else:
@@ -170,8 +171,8 @@ class Suite(encoder_families.Suite):
         r, more = Reference(w.named), self.extra(classifier=(CLASSES, WIDTH))
         for size, options in (((12, 12), ()), ((20, 8), ("--set", "resized=true"))):
             pixels, rows, columns = self.random.standard_normal((2, 3, *size)).astype(np.float32), size[0] // 4, size[1] // 4
-            grid = np.einsum("ri,sj,ijc->rsc", families.cubic(rows, 3, rows / 3), families.cubic(columns, 3, columns / 3), r.named[e + "position_embeddings"].reshape(3, 3, WIDTH))
-            states = [patches(r, e + "patch_embeddings.projection", pixels, 4, 4) + grid.reshape(1, -1, WIDTH)]
+            grid = np.einsum("ri,sj,ijc->rsc", cubic(rows, 3, rows / 3), cubic(columns, 3, columns / 3), r.named[e + "position_embeddings"].reshape(3, 3, WIDTH))
+            states = [r.patches(e + "patch_embeddings.projection", pixels, 4, 4) + grid.reshape(1, -1, WIDTH)]
             for i in range(LAYERS):
                 states.append(layer(r, "ijepa.encoder.layer.%d." % i, VIT, states[-1], first=True))
             x, what = r.norm("ijepa.layernorm", states[-1]), "ijepa, %d by %d" % (rows, columns)
@@ -239,18 +240,13 @@ class Suite(encoder_families.Suite):
             angle = (2 * np.pi * at * 30.0 ** (-np.arange(half // 2) * 2.0 / half)).reshape(-1, half)
             angle = np.concatenate([np.zeros((1 + registers, half)), angle])
 
-            def turned(y):
-                y = y.reshape(*y.shape[:2], HEADS, 2, half)
-                z = (y[..., 0, :] + 1j * y[..., 1, :]) * np.exp(1j * angle)[:, None]
-                return np.stack([z.real, z.imag], 3).reshape(*y.shape[:2], width)
-
-            x = patches(r, "embeddings.patch_embeddings", pixels, 4, 4)
+            x = r.patches("embeddings.patch_embeddings", pixels, 4, 4)
             states = [np.concatenate([np.repeat(r.named["embeddings." + n], 2, 0) for n in ("cls_token", "register_tokens")] + [x], 1)]
             for i in range(LAYERS):
                 at, x = "layer.%d." % i, states[-1]
                 h = r.norm(at + "norm1", x)
                 q, k, v = (r.linear(at + "attention.%s_proj" % n, h) for n in "qkv")
-                x = x + r.linear(at + "attention.o_proj", attention(turned(q), turned(k), v)) * r.named[at + "layer_scale1.lambda1"]
+                x = x + r.linear(at + "attention.o_proj", attention(rotary(q, angle=angle), rotary(k, angle=angle), v)) * r.named[at + "layer_scale1.lambda1"]
                 h = r.norm(at + "norm2", x)
                 u = r.linear(at + "mlp.up_proj", h)
                 u = silu(r.linear(at + "mlp.gate_proj", h)) * u if gated else gelu(u)
@@ -262,4 +258,4 @@ class Suite(encoder_families.Suite):
 
 
 if __name__ == "__main__":
-    sys.exit(encoder_families.run(Suite, __doc__))
+    sys.exit(run(Suite, __doc__))

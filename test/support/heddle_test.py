@@ -1,0 +1,13 @@
+"""Where scripts of the suite find each other's modules. A script begins with these two lines, and says no other path:
+
+    sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+    import heddle_test
+
+Its own folder comes first, then test/support, then FOLDERS."""
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDERS = ["examples"] + ["test/" + name for name in ("Oracle", "Execution", "Serve", "Bench", "GPU", "Configs", "Conversion/TileToNVVM")]
+
+sys.path += [path for path in (os.path.join(ROOT, name) for name in FOLDERS) if path not in sys.path]
