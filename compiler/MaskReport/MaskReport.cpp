@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/MaskReport/MaskReport.h"
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"

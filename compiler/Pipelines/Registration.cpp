@@ -37,8 +37,8 @@ void heddle::registerDialects(DialectRegistry &registry) {
                   arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
                   cf::ControlFlowDialect, index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
   mask::registerMaskEmission(registry);
-  loops::registerPlan(registry);
-  loops::registerWarpPlan(registry);
+  loops::registerCPUTiles(registry);
+  loops::registerWarpTiles(registry);
 }
 
 void heddle::registerPasses() {

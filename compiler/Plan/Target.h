@@ -13,6 +13,14 @@
 
 namespace heddle::plan {
 
+/// What a target makes ready before the tiles of a linear pass over its operands.
+struct Preparation {
+  int64_t pitch = 0;        ///< words from one row of the left side to the next; 0: as many as a row has
+  int64_t rowsTogether = 1; ///< rows of the left side are made ready in multiples of so many
+  int64_t panelBytes = 0;  ///< of each thread: a panel that it decodes, unpacks or widens; 0: it reads them as they lie
+  int64_t threadBytes = 0; ///< of each thread: `panelBytes`, or what else it needs in their place
+};
+
 class Target {
 public:
   virtual ~Target() = default;
@@ -26,10 +34,14 @@ public:
   virtual std::string refusal(mlir::Operation *op) const = 0;
   /// Keys of a block and of a panel of a cache.
   virtual std::pair<int64_t, int64_t> cacheBlock() const = 0;
+  /// How the operands of a linear are made ready; its scratch memory has room for them.
+  virtual Preparation preparationOf(model::LinearOp op) const { return {}; }
   /// Bytes of working memory of an op that has its schedule.
   virtual model::Size scratchBytes(mlir::Operation *op) const = 0;
   /// Bytes of a result that does not lie as its type says, so that nothing else may be in their place; none: it does.
   virtual std::optional<model::Size> bytesOf(mlir::OpResult result) const { return std::nullopt; }
+  /// Whether a program can have @batch, whose rows are texts of their own.
+  virtual bool hasBatchEntry() const { return false; }
   /// Whether code behind the op reads its working memory again, to the end of the function.
   virtual bool scratchLasts(mlir::Operation *op) const { return false; }
   /// Whether ops that need nothing of each other are done at the same time, however far apart they stand: then none of

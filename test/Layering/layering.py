@@ -21,6 +21,12 @@ RULES = [
     (["compiler", "targets", "runtime", "test"], r'"(model\.(place|scratch|arena|copy_in|copy_back|copies|in_place|schedule|pieces|target|blob|blob_bytes)|attn\.(cache|schedule))"', "the plan's attributes are asked of dialects/*/IR/*PlanAttrs.h", []),
     (["compiler", "targets"], r'(getAttr|setAttr|hasAttr|removeAttr|getAttrOfType<\w+>|getAs<\w+>)\("(pack|layout|offset|strides|place|scratch|copies|copy_in|copy_out|cache|arena|part|first)"', "what is in ODS has an accessor", []),
     (["dialects/Model", "dialects/Mask", "dialects/Attn", "compiler/Import", "compiler/Interpreter", "compiler/Conversion/ModelToEntries", "compiler/Conversion/Lowering"], r"(?i)cuda|gpu|nvvm", "what stands above the targets names none of them", ["compiler/Conversion/Lowering/GPU"]),
+    (["compiler/Conversion/Lowering/Language"], r'#include\s*"compiler/Conversion/Lowering/(Facts|Frame|Ops|CPU|GPU)/', "rooms of the lowering: Language stands below Facts, Frame, Ops and the targets", []),
+    (["compiler/Conversion/Lowering/Facts"], r'#include\s*"compiler/Conversion/Lowering/(Frame|Ops|CPU|GPU)/', "rooms of the lowering: Facts stand below Frame, Ops and the targets", []),
+    (["compiler/Conversion/Lowering/Frame"], r'#include\s*"compiler/Conversion/Lowering/(Ops|CPU|GPU)/', "rooms of the lowering: Frame stands below Ops and the targets", []),
+    (["compiler/Conversion/Lowering/Ops"], r'#include\s*"compiler/Conversion/Lowering/(CPU|GPU)/', "rooms of the lowering: Ops serve all targets and include none", []),
+    (["compiler/Conversion/Lowering/CPU"], r'#include\s*"compiler/Conversion/Lowering/GPU/', "CPU and GPU never include each other", []),
+    (["compiler/Conversion/Lowering/GPU"], r'#include\s*"compiler/Conversion/Lowering/CPU/', "CPU and GPU never include each other", []),
     (["dialects"], r'#include\s*[<"]absl/', "Abseil serves Import, Weights, Driver and the runtime", []),
     (["compiler/Conversion", "compiler/Pipelines", "compiler/Interpreter"], r'#include\s*"compiler/(Driver|Tools|Import)/', "conversions, pipelines and interpreter stand below the driver", []),
     (["compiler/Import"], r'#include\s*"(compiler/(Driver|Tools|Pipelines|Conversion|Interpreter)|targets)/', "the importer knows dialects and weights only", []),
@@ -66,6 +72,13 @@ CAUGHT = [
     ("compiler/Conversion/Lowering/Ops/DataMovement.cpp", "  if (isGPU(target))"),
     ("compiler/Plan/PlanMemory.cpp", '  op->setAttr("model.place", places);'),
     ("test/Numerics/Jit.cpp", '  f->getAttrOfType<StringAttr>("model.arena");'),
+    ("compiler/Conversion/Lowering/Language/Code.h", '#include "compiler/Conversion/Lowering/Facts/SumStep.h"'),
+    ("compiler/Conversion/Lowering/Facts/LinearShape.h", '#include "compiler/Conversion/Lowering/Frame/Lowering.h"'),
+    ("compiler/Conversion/Lowering/Facts/LinearShape.cpp", '#include "compiler/Conversion/Lowering/CPU/Linear/MatrixSums.h"'),
+    ("compiler/Conversion/Lowering/Frame/Cost.cpp", '#include "compiler/Conversion/Lowering/CPU/Linear/KeptRows.h"'),
+    ("compiler/Conversion/Lowering/Ops/Gather.cpp", '#include "compiler/Conversion/Lowering/CPU/Linear/CodedSums.h"'),
+    ("compiler/Conversion/Lowering/CPU/CPUTiles.cpp", '#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"'),
+    ("compiler/Conversion/Lowering/GPU/WarpTiles.cpp", '#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"'),
 ]
 FREE = [
     ("compiler/Conversion/Lowering/GPU/WarpLanes.cpp", '#include "mlir/Dialect/LLVMIR/NVVMDialect.h"'),
@@ -73,6 +86,8 @@ FREE = [
     ("compiler/Driver/Binary.cpp", '#include "heddle/seal.h"'),
     ("dialects/Model/IR/ModelAttrs.td", '`#model.target<"cpu", chip = "znver5", lanes = 16, registers = 32>`'),
     ("compiler/Pipelines/Stages.cpp", "  pm.addPass(createCSEPass());"),
+    ("compiler/Conversion/Lowering/GPU/Attention/KeyParts.h", '#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"'),
+    ("compiler/Conversion/Lowering/CPU/Linear/Linear.cpp", '#include "compiler/Conversion/Lowering/Ops/LinearCode.h"'),
 ]
 
 

@@ -1,6 +1,7 @@
 //===- CursorCode.cpp - one answer of a mask as a function ----------------===//
 
 #include "test/Mask/CursorCode.h"
+#include "compiler/Conversion/Lowering/CPU/RegisterLanes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <cassert>

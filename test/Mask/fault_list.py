@@ -240,7 +240,7 @@ FAULTS = sum([
     of(INTERPRETER + "Attention.cpp",
        ("a block listed twice always counts twice", "counted ? mask->sees(p) : mask->sees(p) > 0;", "mask->sees(p);"),
        ("a fully masked row is the mean", "if (blind == attn::MaskedRows::mean)", "if (blind != attn::MaskedRows::nan)")),
-    of(LOOPS + "Facts/AttentionPlan.cpp",
+    of(LOOPS + "Facts/Tiles.cpp",
        ("heads with masks of their own share rows", "int64_t packed = isHeadAware(op) ? 1 : ", "int64_t packed = ")),
     of(LOOPS + "CPU/Attention/AttentionPack.cpp",
        ("an element begins where one of its sets does", "hidden ? code.either(hidden, clear) : clear;", "hidden ? code.both(hidden, clear) : clear;")),

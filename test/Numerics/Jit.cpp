@@ -74,7 +74,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect,
                   math::MathDialect>();
-  loops::registerPlan(registry);
+  loops::registerCPUTiles(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)

@@ -166,7 +166,7 @@ Kernels::Kernels(const std::string &text, Options options, const Kernels *values
     : context(MLIRContext::Threading::DISABLED) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect>();
-  loops::registerPlan(registry);
+  loops::registerCPUTiles(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   module = parseSourceString<ModuleOp>(text, ParserConfig(&context));

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Toy/ToyTarget.h"
-#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Pipelines/Stages.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Conversion/Passes.h"
@@ -16,19 +16,26 @@ using namespace heddle;
 static constexpr int64_t kLanes = 4, kRegisters = 8;
 
 namespace {
-struct ToyPlan final : loops::CPUPlan {
-  using CPUPlan::tilesOf;
+/// Answers of its own where tiles are chosen; what the loops of vector registers need for them, these loops say.
+struct ToyTiles final : plan::Target {
   llvm::StringRef name() const override { return "toy"; }
   /// Eight results of two rows: four registers of sums, and one code for few rows and many.
   model::ScheduleAttr tilesOf(Operation *op) const override {
     return model::ScheduleAttr::get(op->getContext(), /*panel=*/8, /*rows=*/2, /*block=*/16, /*ahead=*/0,
                                     /*small=*/1 << 30);
   }
+  attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override { return loops::usualTiles(op); }
+  std::string refusal(Operation *op) const override { return loops::refuseTiles(op); }
+  std::pair<int64_t, int64_t> cacheBlock() const override { return {loops::kKeyTile, loops::kPanel}; }
+  plan::Preparation preparationOf(model::LinearOp op) const override { return loops::registerPreparation(op); }
+  model::Size scratchBytes(Operation *op) const override { return loops::scratchBytes(op); }
+  bool scratchLasts(Operation *op) const override { return isa<model::LiveRowsOp>(op); }
+  Operation *leavesScratchFor(Operation *op) const override { return loops::preparesRowsOf(op); }
 };
 } // namespace
 
-void toy::registerPlan(MLIRContext &context) {
-  plan::Targets::of(context.getLoadedDialect<model::ModelDialect>()).add(std::make_unique<ToyPlan>());
+void toy::registerTiles(MLIRContext &context) {
+  plan::Targets::of(context.getLoadedDialect<model::ModelDialect>()).add(std::make_unique<ToyTiles>());
 }
 
 void toy::addPasses(OpPassManager &pm) {

@@ -15,7 +15,7 @@
 namespace heddle::toy {
 
 /// Adds the plan's answers to a context.
-void registerPlan(mlir::MLIRContext &context);
+void registerTiles(mlir::MLIRContext &context);
 
 /// The passes from `buffers` to functions of LLVM.
 void addPasses(mlir::OpPassManager &pm);

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   options.import.path = argv[1];
   options.output = argv[2];
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  toy::registerPlan(*context);
+  toy::registerTiles(*context);
   int code = Ok;
   mlir::OwningOpRef<mlir::ModuleOp> module = load(console, *context, options.import, code);
   if (!module)

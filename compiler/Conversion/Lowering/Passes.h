@@ -18,7 +18,7 @@ namespace heddle::loops {
 #include "compiler/Conversion/Lowering/Passes.h.inc"
 
 /// The target "cpu", for the passes that plan.
-void registerPlan(mlir::DialectRegistry &registry);
+void registerCPUTiles(mlir::DialectRegistry &registry);
 } // namespace heddle::loops
 
 #endif

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/CPU/RegisterLanes.h"
+#include "compiler/Conversion/Lowering/CPU/RegisterPrograms.h"
 #include "compiler/Conversion/Lowering/Frame/Entry.h"
 #include "compiler/Conversion/Lowering/Passes.h"
 #include "dialects/Mask/Emission/Emission.h"

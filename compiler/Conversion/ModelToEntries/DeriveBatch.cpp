@@ -14,6 +14,7 @@
 #include "compiler/Conversion/ModelToEntries/Report.h"
 #include "compiler/Conversion/ModelToEntries/StepAnalysis.h"
 #include "compiler/Conversion/ModelToEntries/WantedLogits.h"
+#include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/InputDefaults.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/Names.h"
@@ -123,8 +124,9 @@ std::string objectionTo(Operation *op, const Batch &made) {
 std::optional<Objection> objectionTo(func::FuncOp step) {
   if (step.getNumResults() != 1)
     return Objection{step.getLoc(), "a step may order the text to be computed again"};
-  if (model::TargetAttr target = model::targetOf(step); target && target.getName() != "cpu")
-    return Objection{step.getLoc(), "the target " + target.getName().str() + " has none"};
+  if (const plan::Target *target = model::targetOf(step) ? plan::targetOf(step) : nullptr;
+      target && !target->hasBatchEntry())
+    return Objection{step.getLoc(), "the target " + target->name().str() + " has none"};
   return {};
 }
 

@@ -13,7 +13,6 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_SUMSTEP_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_SUMSTEP_H
 
-#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
 
 namespace heddle::loops {

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Cost.h"
-#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
-#include "compiler/Conversion/Lowering/Facts/LinearCode.h"
+#include "compiler/Conversion/Lowering/Facts/LinearShape.h"
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/Lengths.h"
 #include "dialects/Attn/IR/AttnPlanAttrs.h"
@@ -122,9 +121,10 @@ Size heddle::loops::bytesWhereItLies(Value v) {
   auto type = dyn_cast<ModelTensorType>(v.getType());
   if (!type)
     return 0;
-  if (std::optional<KeptRows> kept = keptRows(v))
-    return kept->bytes;
   Operation *op = v.getDefiningOp();
+  const plan::Target *target = op ? plan::targetOf(op) : nullptr;
+  if (std::optional<Size> bytes = target ? target->bytesOf(cast<OpResult>(v)) : std::nullopt)
+    return *bytes;
   auto param = dyn_cast_if_present<ParamOp>(op);
   // Of a stored tensor its part; several ops may take one part each of it.
   if (LayoutAttr layout = param ? param.getLayoutAttr() : LayoutAttr()) {

@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Frame/Support.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -71,13 +70,4 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
         return success();
       })
       .Default([](Operation *o) { return o->emitOpError("has no lowering to loops"); });
-}
-
-/// Working memory that an op needs in addition to its result, for all threads.
-Size heddle::loops::scratchBytes(Operation *op) {
-  if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
-    return attentionScratchBytes(sdpa);
-  if (auto linear = dyn_cast<LinearOp>(op))
-    return linear->getNumResults() == 1 ? LinearScratch(linear).bytes() : Size(0);
-  return isa<LiveRowsOp>(op) ? Size(64) : Size(0); // how many there are, for all threads
 }

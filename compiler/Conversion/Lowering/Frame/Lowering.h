@@ -59,8 +59,6 @@ struct Programs {
   /// Second copy of a norm's result, rounded for the linears that read it; null: none.
   ExtraStore (*extraStore)(Lowering &, mlir::Operation *) = nullptr;
 };
-/// Of vector registers and threads (Attention.cpp).
-const Programs &registerPrograms();
 
 /// Facts about the machine that schedules ask for. One value a compilation.
 struct Machine {
@@ -184,15 +182,6 @@ using plan::entryDims; ///< in the order in which the runtime passes them
 /// Bytes of an argument that is a state (attn-plan-cache may have changed its layout).
 model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 
-/// Bytes of arena that an op needs while it runs, beside its results (a form over dims and, for
-/// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratchPointer().
-model::Size scratchBytes(mlir::Operation *op);
-
-/// Whether the weight of a linear lies in the blob as panels, and its bias as just the elements
-/// that this part of the linear adds; else both are packed into scratch at run time.
-bool isPackedWeight(model::LinearOp op);
-bool isPackedBias(model::LinearOp op);
-
 /// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries; addEntryTable makes the
 /// global heddle_entries once they are functions of LLVM. `phases`: of each entry; none where a device's launches say
 /// it.
@@ -215,20 +204,18 @@ mlir::LogicalResult lowerMap(Lowering &l, mlir::Operation *op);   // Elementwise
 mlir::LogicalResult lowerMove(Lowering &l, mlir::Operation *op);  // Moves.cpp: slice, rearrange, concat, pad, broadcast
 mlir::LogicalResult lowerRows(Lowering &l, mlir::Operation *op);  // PackRows.cpp: live_rows, pack_rows, unpack_rows
 mlir::LogicalResult lowerGather(Lowering &l, model::GatherOp op); // Gather.cpp
-mlir::LogicalResult lowerEmbedding(Lowering &l, model::EmbeddingOp op); // Gather.cpp
-mlir::LogicalResult lowerLinear(Lowering &l, model::LinearOp op);       // Linear.cpp: the general kernel for all rows
-mlir::LogicalResult lowerMatmul(Lowering &l, model::MatmulOp op);       // Matmul.cpp
-mlir::LogicalResult lowerConv(Lowering &l, model::ConvOp op);           // Conv.cpp
-mlir::LogicalResult lowerNorm(Lowering &l, mlir::Operation *op);        // Norms.cpp
-mlir::LogicalResult lowerReduce(Lowering &l, model::ReduceOp op);       // Reductions.cpp
-mlir::LogicalResult lowerCumsum(Lowering &l, model::CumsumOp op);       // Reductions.cpp
-mlir::LogicalResult lowerSoftmax(Lowering &l, model::SoftmaxOp op);     // Reductions.cpp
-mlir::LogicalResult lowerTopK(Lowering &l, model::TopKOp op);           // Reductions.cpp
-mlir::LogicalResult lowerPosition(Lowering &l, mlir::Operation *op);    // Positions.cpp: sinusoidal, rotary
+mlir::LogicalResult lowerEmbedding(Lowering &l, model::EmbeddingOp op);     // Gather.cpp
+mlir::LogicalResult lowerMatmul(Lowering &l, model::MatmulOp op);           // Matmul.cpp
+mlir::LogicalResult lowerConv(Lowering &l, model::ConvOp op);               // Conv.cpp
+mlir::LogicalResult lowerNorm(Lowering &l, mlir::Operation *op);            // Norms.cpp
+mlir::LogicalResult lowerReduce(Lowering &l, model::ReduceOp op);           // Reductions.cpp
+mlir::LogicalResult lowerCumsum(Lowering &l, model::CumsumOp op);           // Reductions.cpp
+mlir::LogicalResult lowerSoftmax(Lowering &l, model::SoftmaxOp op);         // Reductions.cpp
+mlir::LogicalResult lowerTopK(Lowering &l, model::TopKOp op);               // Reductions.cpp
+mlir::LogicalResult lowerPosition(Lowering &l, mlir::Operation *op);        // Positions.cpp: sinusoidal, rotary
 mlir::LogicalResult lowerInterpolate(Lowering &l, model::InterpolateOp op); // Interpolate.cpp
 
 mlir::LogicalResult lowerMaskTable(Lowering &l, mlir::Operation *op); // FillMaskTables.cpp
-model::Size attentionScratchBytes(attn::SdpaOp op);                   // Attention.cpp
 
 } // namespace heddle::loops
 

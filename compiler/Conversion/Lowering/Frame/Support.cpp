@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Support.h"
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -37,12 +37,11 @@ static LogicalResult check(LinearOp op) {
 
 /// Widths of heads must be constants (tiles are unrolled over them), and a mask must be known as an op, not as a value.
 static LogicalResult check(attn::SdpaOp op) {
-  AttentionPlan plan(op);
-  if (!plan.width || !plan.valueWidth)
+  if (!headWidth(op.getQuery(), op.getHeads()) || !headWidth(op.getValue(), op.getKvHeads()))
     return op.emitError("unsupported: heads whose widths are no constants; query is ") << op.getQuery().getType();
   if (op.getMask() && !op.getMask().getDefiningOp<mask::MaskOpInterface>())
     return op.emitError("unsupported: a mask that is computed in another function");
-  for (Operation *bias : plan.biases) {
+  for (Operation *bias : op.getBias() ? biasLeaves(op.getBias()) : SmallVector<Operation *>()) {
     auto dot = dyn_cast<attn::RelativeDotOp>(bias);
     if (!dot)
       continue;

@@ -15,7 +15,7 @@ namespace heddle::loops {
 #include "compiler/Conversion/Lowering/GPU/Passes.h.inc"
 
 /// The answers of the target "cuda" to what a plan asks (compiler/Plan/Target.h).
-void registerWarpPlan(mlir::DialectRegistry &registry);
+void registerWarpTiles(mlir::DialectRegistry &registry);
 
 } // namespace heddle::loops
 

@@ -1,7 +1,7 @@
 //===- WarpPrograms.cpp - ops that warps do in their own way ------------------===//
 //
 // What differs from the source that all targets share: linears of many rows, attention, rows that go into a cache as
-// attention reads them, and ops whose elements depend on each other. The layouts are the CPU's (AttentionPlan.h), so
+// attention reads them, and ops whose elements depend on each other. The layouts are the CPU's (AttentionShape.h), so
 // one plan serves both.
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@ using namespace heddle::model;
 using namespace heddle::plan;
 
 static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
-  AttentionPlan plan(op);
+  AttentionShape plan(op);
   l.b.setLoc(op.getLoc());
   (void)l.allocatePointer(op->getResult(0));
   Value key = keysOrValues(l, op.getKey()), value = keysOrValues(l, op.getValue());

@@ -40,3 +40,20 @@ std::pair<Value, Value> heddle::loops::widenedPair(Code &c, Stored stored, Value
   return {widened(c, stored, arith::TruncIOp::create(c.b, half, pairs)),
           widened(c, stored, arith::TruncIOp::create(c.b, half, odd))};
 }
+
+Value heddle::loops::widenedScale(Code &c, PackedType type, Value half) {
+  if (type != PackedType::F16 || c.lanes > 4)
+    return widened(c, model::storedOf(type), half);
+  // A processor of short vectors need not have conversions of f16. The bits of a number in their places for f32 are
+  // that number times 2^-112.
+  Type i32 = Code::with(half.getType(), c.b.getI32Type()), f32 = Code::with(half.getType(), c.f32());
+  Value word = arith::ExtUIOp::create(c.b, i32, half);
+  Value size = arith::ShLIOp::create(c.b, Value(arith::AndIOp::create(c.b, word, c.integer(word.getType(), 0x7fff))),
+                                     c.integer(i32, 13));
+  Value real = c.mulf(Value(arith::BitcastOp::create(c.b, f32, size)), c.real(f32, 0x1p112));
+  Value sign = arith::ShLIOp::create(c.b, Value(arith::AndIOp::create(c.b, word, c.integer(word.getType(), 0x8000))),
+                                     c.integer(i32, 16));
+  Value bits = arith::BitcastOp::create(c.b, i32, real);
+  Value both = arith::OrIOp::create(c.b, bits, sign);
+  return arith::BitcastOp::create(c.b, f32, both);
+}

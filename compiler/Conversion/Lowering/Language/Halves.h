@@ -37,6 +37,8 @@ Value widened(Code &c, Stored stored, Value x);
 /// i32: two numbers, `even` in the lower half; and both of them widened.
 Value pairWord(Code &c, Stored stored, Value even, Value odd);
 std::pair<Value, Value> widenedPair(Code &c, Stored stored, Value pairs);
+/// Scales or zeros of codes that are stored in 16 bits (i16, scalar or vector) as f32; they are finite numbers.
+Value widenedScale(Code &c, PackedType type, Value half);
 
 } // namespace heddle::loops
 

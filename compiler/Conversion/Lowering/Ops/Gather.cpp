@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/CPU/Linear/CodedSums.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
 #include "compiler/Conversion/Lowering/Frame/Lookups.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/Abi.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
+#include "compiler/Conversion/Lowering/Language/LayoutCode.h"
 
 using namespace mlir;
 using namespace heddle;

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
+#include "compiler/Conversion/Lowering/Facts/Tiles.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Plan/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -54,7 +55,7 @@ static func::FuncOp matmulKernel(Lower &l, MatmulOp op) {
   ScheduleAttr tiles = scheduleOf(op);
   int64_t width = tiles.getPanel(), tall = tiles.getRows();
   std::string name = "heddle_matmul";
-  if (tiles != usualTiles(op))
+  if (tiles != plan::targetOf(op)->tilesOf(op))
     llvm::raw_string_ostream(name) << "_" << width << "_" << tall << "_" << tiles.getBlock();
   Type ptr = l.Code::pointer(), index = l.b.getIndexType();
   // x, w, y, rows, depth, columns, first row, first column

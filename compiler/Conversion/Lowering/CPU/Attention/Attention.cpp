@@ -8,8 +8,9 @@
 
 #include "compiler/Conversion/Lowering/CPU/Attention/AttentionKernel.h"
 #include "compiler/Conversion/Lowering/CPU/Attention/AttentionStored.h"
-#include "compiler/Conversion/Lowering/Facts/CachePart.h"
-#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/LinearKernel.h"
+#include "compiler/Conversion/Lowering/CPU/RegisterPrograms.h"
+#include "compiler/Conversion/Lowering/Ops/CachePart.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -21,10 +22,8 @@ using namespace heddle::plan;
 using model::ModelTensorType;
 using model::Size;
 
-Size heddle::loops::attentionScratchBytes(attn::SdpaOp op) { return AttentionPlan(op).scratchBytes(); }
-
 /// Of the phase that packs rows: they are read once and written once.
-static Cost bytesOfPacking(const AttentionPlan &plan) {
+static Cost bytesOfPacking(const KernelShape &plan) {
   attn::SdpaOp op = plan.op;
   Cost cost{"sdpa", 0, false, 0, 0};
   for (auto [source, tensor] : {std::pair(plan.keySource, op.getKey()), std::pair(plan.valueSource, op.getValue())})
@@ -47,7 +46,7 @@ static std::string refuseSlots(attn::SdpaOp op) {
 }
 
 static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
-  AttentionPlan plan(op);
+  KernelShape plan(op);
   Location loc = op.getLoc();
   if (std::string why = refuseSlots(op); !why.empty())
     return op.emitOpError(why);
@@ -64,7 +63,7 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
     Values operands = {l.pointer(op.getQuery()), key, value, result, scratch};
     for (Value t : plan.tensors())
       operands.push_back(l.pointer(plan.sourceOf(t)));
-    for (const AttentionPlan::Lookup &lookup : plan.lookups) {
+    for (const KernelShape::Lookup &lookup : plan.lookups) {
       auto type = RankedTensorType::get({int64_t(lookup.entries.size())}, l.b.getI32Type());
       operands.push_back(lookup.entries.empty()
                              ? Value(LLVM::ZeroOp::create(l.b, l.Code::pointer()))

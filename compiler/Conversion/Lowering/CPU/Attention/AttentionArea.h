@@ -1,7 +1,7 @@
 //===- AttentionArea.h - a thread's working memory --------------*- C++ -*-===//
 //
 // Where the queries, scores, outputs and sums of the work item at hand lie: addresses in this thread's part of scratch,
-// as AttentionPlan.h has laid it out. `r` counts the item's rows from 0.
+// as KernelShape.h has laid it out. `r` counts the item's rows from 0.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_ATTENTION_ATTENTIONAREA_H

@@ -15,7 +15,7 @@ static ModelTensorType tensorType(Value v) { return cast<ModelTensorType>(v.getT
 
 /// Makes bias[head][distance] for distances -reach-16 .. reach+16, one row for each head of the group.
 static void emitBuckets(ItemCode c, attn::BucketBiasOp op, int64_t number) {
-  const AttentionPlan &plan = c.plan;
+  const KernelShape &plan = c.plan;
   int64_t reach = plan.lookups[number].reach, stride = tableStride(reach);
   Type i32 = c.b.getI32Type();
   Value lookup = c.args.lookups[number], table = c.tensor(op.getTable());
@@ -55,7 +55,7 @@ TileBias::TileBias(const ItemCode &item, const Tile &tile) : item(item) {
 
 Value TileBias::at(Value bias, const RowContext &row, Value firstKey, Value column) const {
   ItemCode c = item;
-  const AttentionPlan &plan = c.plan;
+  const KernelShape &plan = c.plan;
   Type real = c.vec(c.f32());
   Operation *op = bias.getDefiningOp();
   int64_t number = llvm::find(plan.biases, op) - plan.biases.begin();

@@ -8,14 +8,14 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
-FunctionType AttentionArguments::typeOf(const AttentionPlan &plan, MLIRContext *ctx) {
+FunctionType AttentionArguments::typeOf(const KernelShape &plan, MLIRContext *ctx) {
   Type ptr = LLVM::LLVMPointerType::get(ctx), index = IndexType::get(ctx);
   SmallVector<Type> types(5 + plan.tensors().size() + plan.lookups.size() + (plan.slotted ? 2 : 0), ptr);
   types.append(3 + plan.lengths.size(), index);
   return FunctionType::get(ctx, types, {});
 }
 
-AttentionArguments::AttentionArguments(const AttentionPlan &plan, Block *entry) : entry(entry) {
+AttentionArguments::AttentionArguments(const KernelShape &plan, Block *entry) : entry(entry) {
   ArrayRef<BlockArgument> left = entry->getArguments();
   auto next = [&]() -> Value {
     Value first = left.front();

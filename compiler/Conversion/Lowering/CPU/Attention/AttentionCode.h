@@ -7,8 +7,8 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_ATTENTION_ATTENTIONCODE_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_ATTENTION_ATTENTIONCODE_H
 
-#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/CPU/Attention/KernelShape.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
 namespace heddle::loops {
@@ -17,8 +17,8 @@ namespace heddle::loops {
 /// slots also slots and starts, which are pointers, then thread, from, to, lengths..., which are indices. Work items
 /// [from, to) are this thread's.
 struct AttentionArguments {
-  AttentionArguments(const AttentionPlan &plan, mlir::Block *entry);
-  static mlir::FunctionType typeOf(const AttentionPlan &plan, mlir::MLIRContext *ctx);
+  AttentionArguments(const KernelShape &plan, mlir::Block *entry);
+  static mlir::FunctionType typeOf(const KernelShape &plan, mlir::MLIRContext *ctx);
 
   mlir::Block *entry;
   Value query, key, value, result, scratch;
@@ -30,9 +30,9 @@ struct AttentionArguments {
 
 class AttentionCode : public Code {
 public:
-  AttentionCode(const Code &code, const AttentionPlan &plan, const Machine &machine, const AttentionArguments &args)
+  AttentionCode(const Code &code, const KernelShape &plan, const Machine &machine, const AttentionArguments &args)
       : Code(code), plan(plan), machine(machine), args(args) {}
-  const AttentionPlan &plan;
+  const KernelShape &plan;
   const Machine &machine;
   const AttentionArguments &args;
 

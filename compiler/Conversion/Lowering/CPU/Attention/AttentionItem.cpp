@@ -77,7 +77,7 @@ void KeyCode::ask(llvm::function_ref<void(mask::Emitter &)> body) {
 //===-- the item -------------------------------------------------------------------===//
 
 Item heddle::loops::itemOf(AttentionCode &c, Value number) {
-  const AttentionPlan &plan = c.plan;
+  const KernelShape &plan = c.plan;
   Value blocks = c.length(Role::RowBlocks), outer = c.div(number, blocks), rows = c.length(Role::Rows);
   Value keyStart = c.length(Role::KeyStart), classes = c.constant(plan.classes);
   Value heads = plan.classes == 1 ? outer : c.div(outer, classes);

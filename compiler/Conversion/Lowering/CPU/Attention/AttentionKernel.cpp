@@ -11,7 +11,7 @@ using namespace heddle::loops;
 
 /// Steps 1 to 4 for keys [begin, end) of the tile at `at`; `full` (i1): every row of the item sees all of them.
 static void emitTile(ItemCode &c, const Tile &tile, Value need, Value full, Value guarded) {
-  const AttentionPlan &plan = c.plan;
+  const KernelShape &plan = c.plan;
   Value wholeBegin = c.equal(tile.begin, tile.at), wholeEnd = c.equal(tile.end, c.add(tile.at, plan.keyTile));
   Value whole = arith::AndIOp::create(c.b, Value(arith::AndIOp::create(c.b, wholeBegin, wholeEnd)), full);
   emitScores(c, tile);

@@ -48,7 +48,7 @@ void emitMatrixOutput(const ItemCode &item, const Tile &tile, Value pairs, Value
 /// What is still to be tested of the mask in a tile: nothing, bounds of keys, anything.
 enum class Open { Nothing, Bounds, All };
 /// Bits of a tile's `need` that are no bounds of keys; of a disjunction all. AttentionMaxima.cpp
-int64_t openBeyondBounds(const AttentionPlan &plan);
+int64_t openBeyondBounds(const KernelShape &plan);
 /// Step 2. AttentionMaxima.cpp
 void emitMaxima(const ItemCode &item, const Tile &tile, const TileBias &bias, Open open);
 /// Step 3, of a whole tile or of what each group of rows may see of it. AttentionWeights.cpp

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
-int64_t heddle::loops::openBeyondBounds(const AttentionPlan &plan) {
+int64_t heddle::loops::openBeyondBounds(const KernelShape &plan) {
   if (!plan.mask)
     return 0;
   mask::Residuals root = mask::residuals(plan.mask);

@@ -17,14 +17,14 @@ using namespace heddle::loops;
 using model::ModelTensorType;
 using model::Size;
 
-static int64_t mostOf(const AttentionPlan &plan) {
+static int64_t mostOf(const KernelShape &plan) {
   return plan.keyTile + plan.rowTile;
 } ///< values of m, a multiple of 2 panels
-static int64_t keyDotsOf(const AttentionPlan &plan) {
+static int64_t keyDotsOf(const KernelShape &plan) {
   return kPanel + plan.rowTile;
 } ///< values of m that a panel of keys needs
 
-int64_t heddle::loops::relativeFloats(const AttentionPlan &plan, int64_t w, bool keySide) {
+int64_t heddle::loops::relativeFloats(const KernelShape &plan, int64_t w, bool keySide) {
   // Whole vectors are read: 32 floats after the last.
   int64_t most = mostOf(plan);
   return most * w + 2 * kPanel +
@@ -51,7 +51,7 @@ Value RelativeDots::atRow(const RowContext &row, Value column, Value first) {
 void RelativeDots::packDistances(Value farthest, Value panelCount) {
   auto table = cast<ModelTensorType>(op.getTable().getType());
   int64_t tableWidth = table.getSize(1).constant().value_or(w);
-  const AttentionPlan::Lookup &lookup = plan.lookups[number];
+  const KernelShape::Lookup &lookup = plan.lookups[number];
   Value zero = args.lengths[plan.indexOf(op)], last = sub(length(op.getTable(), 0), constant(1));
   Value source = tensor(op.getTable());
   if (tableWidth != w)

@@ -1,7 +1,7 @@
 //===- AttentionRows.cpp - rows of an item, before and after its tiles ---===//
 
 #include "compiler/Conversion/Lowering/CPU/Attention/AttentionKernel.h"
-#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/KeptRows.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
 #include "compiler/Conversion/Lowering/Language/Reals.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

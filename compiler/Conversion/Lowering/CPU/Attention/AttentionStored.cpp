@@ -1,7 +1,7 @@
 //===- AttentionStored.cpp - how keys and values are stored ---------------===//
 
 #include "compiler/Conversion/Lowering/CPU/Attention/AttentionStored.h"
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

@@ -52,9 +52,7 @@ private:
   int64_t panel;
 };
 
-/// Scales or zeros that are stored in 16 bits (i16, scalar or vector) as f32; they are finite numbers.
-Value widenedScale(Code &c, PackedType type, Value half);
-/// A vector of them.
+/// A vector of scales or zeros, stored as `type`.
 Value loadedReals(Code &c, PackedType type, Value address);
 
 /// Writes the numbers of panel `panel` of the matrix at `from` as f32 [features][width] to `to`, features in the order

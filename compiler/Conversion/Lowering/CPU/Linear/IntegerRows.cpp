@@ -1,7 +1,7 @@
 //===- IntegerRows.cpp - rows rounded to 8 bits ---------------------------===//
 
 #include "compiler/Conversion/Lowering/CPU/Linear/IntegerRows.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
+#include "compiler/Conversion/Lowering/Ops/LinearCode.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

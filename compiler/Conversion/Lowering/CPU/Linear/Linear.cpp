@@ -7,9 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/CodedSums.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/LinearKernel.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/PreparedRows.h"
 #include "compiler/Conversion/Lowering/Language/Element.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,45 +37,12 @@ int64_t heddle::loops::fewRows(LinearOp op) {
 
 static int64_t lastOf(ModelTensorType t) { return *t.getSize(t.getRank() - 1).constant(); }
 
-Extra heddle::loops::kindOf(LinearOp op, Value extra) {
-  auto y = cast<ModelTensorType>(op->getResult(0).getType()), t = cast<ModelTensorType>(extra.getType());
-  int64_t shift = y.getRank() - t.getRank(), last = y.getRank() - 1;
-  bool column = t.getRank() && !t.getSize(t.getRank() - 1).is(1), all = true, none = true;
-  for (int64_t i = 0; i < last; ++i) {
-    bool has = i >= shift && !t.getSize(i - shift).is(1);
-    if (!y.getSize(i).is(1))
-      (has ? none : all) = false;
-  }
-  if (none)
-    return column ? Extra::Column : Extra::Scalar;
-  if (all)
-    return column || y.getSize(last).is(1) ? Extra::Element : Extra::Row;
-  return Extra::General;
-}
-
-std::optional<unsigned> heddle::loops::gateOf(LinearOp op) {
-  if (op.getEpilogue().empty())
-    return std::nullopt;
-  Block &body = op.getEpilogue().front();
-  auto kept = body.getArgument(0).hasOneUse() ? dyn_cast<arith::SelectOp>(*body.getArgument(0).user_begin())
-                                              : arith::SelectOp();
-  if (!kept || kept.getTrueValue() != body.getArgument(0) || !matchPattern(kept.getFalseValue(), m_AnyZeroFloat()))
-    return std::nullopt;
-  auto open = kept.getCondition().getDefiningOp<arith::CmpFOp>();
-  auto gate = open ? dyn_cast<BlockArgument>(open.getLhs()) : BlockArgument();
-  if (!gate || gate.getOwner() != &body || gate.getArgNumber() == 0 ||
-      open.getPredicate() != arith::CmpFPredicate::UNE || !matchPattern(open.getRhs(), m_AnyZeroFloat()))
-    return std::nullopt;
-  unsigned extra = gate.getArgNumber() - 1;
-  return kindOf(op, op.getExtras()[extra]) == Extra::Row ? std::optional(extra) : std::nullopt;
-}
-
 FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
   Type ptr = LLVM::LLVMPointerType::get(ctx), index = IndexType::get(ctx);
   SmallVector<Type> in{ptr, ptr, ptr, ptr}; // x, w, bias, y
   in.append(op.getExtras().size(), ptr);
   in.append({index, index, index}); // rows, items from, to
-  if (decodedBytes(op))
+  if (preparationOf(op).panelBytes)
     in.push_back(ptr);
   return FunctionType::get(ctx, in, {});
 }
@@ -91,7 +59,7 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
     record.emplace(step.arithmetic, step.k, productsOf(op));
   if (multipliesMatrices(op))
     matrix.emplace(c, step, record, width);
-  if (decodedBytes(op)) {
+  if (preparationOf(op).panelBytes) {
     (record ? unpacked : step.arithmetic.halves() ? widened : decoded) = args.back();
     args = args.drop_back();
   }
@@ -526,40 +494,9 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
     name += "_every_" + std::to_string(step.pitch);
   if (std::optional<KeptRows> kept = keptRows(op->getResult(0)))
     name += "_rounded_" + std::to_string(kept->pitch);
-  if (scheduleOf(op) != usualTiles(op))
+  if (scheduleOf(op) != plan::targetOf(op)->tilesOf(op))
     llvm::raw_string_ostream(text) << scheduleOf(op);
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
-}
-
-FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
-                                                  Value (*pack)(Lower &, LinearOp, const SumStep &)) {
-  if (op->getNumResults() != 1)
-    return op.emitOpError("internal error: model-split-linear leaves one result");
-  for (Value extra : op.getExtras())
-    if (kindOf(op, extra) == Extra::General)
-      return op.emitOpError("internal error: an epilogue reads a value along some of the leading axes only");
-  l.b.setLoc(op.getLoc());
-  int64_t width = weightLayoutOf(op).panel, n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
-  if (width % l.lanes)
-    return op.emitOpError("has panels of ") << width << " results, but vectors of " << l.lanes;
-  SumStep step = stepOf(op);
-  ReadyLinear ready;
-  ready.weight = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, step, n);
-  ready.bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
-  if (op.getBias())
-    ready.bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, n);
-  ready.input = step.arithmetic.integers() ? integerRows(l, op)
-                : step.arithmetic.dots     ? pack(l, op, step)
-                                           : l.pointer(op.getInput());
-  if (int64_t bytes = decodedBytes(op)) {
-    LinearScratch scratch(op);
-    Value areas = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias + scratch.rows)}, l.b.getI8Type());
-    ready.decoded = l.at(areas, l.mul(l.tid, bytes), l.b.getI8Type());
-  }
-  ready.result = l.allocatePointer(op->getResult(0));
-  for (Value extra : op.getExtras())
-    ready.extras.push_back(l.pointer(extra));
-  return ready;
 }
 
 void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
@@ -608,7 +545,7 @@ void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, 
 LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
   if (arithmeticOf(op).dots && !arithmeticOf(op).coding && l.lanes != 16)
     return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
-  FailureOr<ReadyLinear> ready = readyLinear(l, op);
+  FailureOr<ReadyLinear> ready = readyLinear(l, op, preparedRows);
   if (failed(ready))
     return failure();
   emitLinear(l, op, *ready, l.size(LeftSide(op).rows));

@@ -6,9 +6,9 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_LINEAR_LINEARKERNEL_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_LINEAR_LINEARKERNEL_H
 
+#include "compiler/Conversion/Lowering/CPU/Linear/KeptRows.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/MatrixSums.h"
-#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
-#include "compiler/Conversion/Lowering/Facts/LinearCode.h"
+#include "compiler/Conversion/Lowering/Ops/LinearCode.h"
 
 namespace heddle::loops {
 
@@ -16,6 +16,9 @@ namespace heddle::loops {
 constexpr int64_t kFewRows = 4;
 /// The same for a linear: of pairs in matrix registers those of one register.
 int64_t fewRows(model::LinearOp op);
+
+/// A linear by the general kernel for all rows.
+mlir::LogicalResult lowerLinear(Lowering &l, model::LinearOp op);
 
 /// Emits the kernel of one (K, N, epilogue).
 class LinearKernel {

@@ -14,6 +14,18 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
+bool heddle::loops::multipliesMatrices(model::LinearOp op) {
+  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  int64_t k = featuresOf(op);
+  if (!k)
+    return false;
+  if (arithmetic.integers()) {
+    int64_t unit = arithmetic.unit(k);
+    return unit % MatrixTiles::bytes == 0 && MatrixTiles::has(op, "amx-int8");
+  }
+  return arithmetic.dots && !arithmetic.coding && k % (2 * MatrixTiles::words) == 0 && MatrixTiles::has(op, "amx-bf16");
+}
+
 using Tiles = MatrixTiles;
 
 static constexpr int64_t kAreaBytes = MatrixSums::mostRows * MatrixSums::mostResults * 4;

@@ -14,9 +14,13 @@
 
 #include "compiler/Conversion/Lowering/CPU/Linear/IntegerRows.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/MatrixTiles.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
+#include "compiler/Conversion/Lowering/Facts/LinearShape.h"
 
 namespace heddle::loops {
+
+/// Whether the sums of a linear are made in matrix registers: pairs of bf16 where they fill rows of 64 bytes, codes in
+/// units of 64 or 128 features. (Units of 32 become f32 too often to gain from it.)
+bool multipliesMatrices(model::LinearOp op);
 
 class MatrixSums {
 public:

@@ -11,18 +11,18 @@ using namespace heddle;
 using namespace heddle::loops;
 using model::Size;
 
-static Size partsOf(const AttentionPlan &plan) { return (plan.keys + Size(kPartKeys - 1)).floorDiv(Size(kPartKeys)); }
+static Size partsOf(const AttentionShape &plan) { return (plan.keys + Size(kPartKeys - 1)).floorDiv(Size(kPartKeys)); }
 /// Rows of all parts.
-static Size rowsOf(const AttentionPlan &plan) {
+static Size rowsOf(const AttentionShape &plan) {
   return plan.batch * Size(plan.groups()) * partsOf(plan) * Size(KeyParts::kLowRows);
 }
 
-Size KeyParts::bytes(const AttentionPlan &plan) { return rowsOf(plan) * Size(4 * (plan.valueWidth + 2)); }
-Size KeyParts::leftBytes(const AttentionPlan &plan) {
+Size KeyParts::bytes(const AttentionShape &plan) { return rowsOf(plan) * Size(4 * (plan.valueWidth + 2)); }
+Size KeyParts::leftBytes(const AttentionShape &plan) {
   return plan.batch * plan.rows * Size(plan.heads) * partsOf(plan) * Size(4 * (plan.valueWidth + 2));
 }
 
-KeyParts::KeyParts(Lowering &l, const AttentionPlan &plan) : l(l), plan(plan), count(l.size(partsOf(plan))) {
+KeyParts::KeyParts(Lowering &l, const AttentionShape &plan) : l(l), plan(plan), count(l.size(partsOf(plan))) {
   base = l.at({l.scratchPointer(plan.op), l.size(plan.atAnchors())}, l.f32());
   outputs = l.size(rowsOf(plan) * Size(plan.valueWidth));
 }
@@ -48,7 +48,7 @@ Value heddle::loops::shrunk(Lowering &l, Value x, Value factor) {
 /// one waits for the one before.
 void heddle::loops::emitJoin(Lowering &l, const KeyParts &parts, Value rows) {
   constexpr int64_t kTogether = 8;
-  const AttentionPlan &plan = parts.plan;
+  const AttentionShape &plan = parts.plan;
   attn::SdpaOp op = plan.op;
   Location loc = op->getLoc();
   Value heads = l.constant(plan.heads);

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_ATTENTION_KEYPARTS_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_ATTENTION_KEYPARTS_H
 
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
 namespace heddle::loops {
@@ -22,13 +22,13 @@ constexpr double kLowest = -3.4028234663852886e38; ///< the largest score of no 
 struct KeyParts {
   static constexpr int64_t kLowRows = 16; ///< the most packed rows of a group whose keys are shared out
 
-  KeyParts(Lowering &l, const AttentionPlan &plan);
-  static model::Size bytes(const AttentionPlan &plan);
+  KeyParts(Lowering &l, const AttentionShape &plan);
+  static model::Size bytes(const AttentionShape &plan);
   /// Bytes of what is left of `plan`'s rows.
-  static model::Size leftBytes(const AttentionPlan &plan);
+  static model::Size leftBytes(const AttentionShape &plan);
 
   Lowering &l;
-  const AttentionPlan &plan;
+  const AttentionShape &plan;
   Value count; ///< parts of each group
 
   /// Packed row `row` of a part, counted through all of them; the address of its `o`, of its `m`.

@@ -87,7 +87,7 @@ Value ScoreBias::firstKey() const {
 
 /// What the table of buckets of a bias says of a distance, in steps of the classes.
 Value ScoreBias::lookedUp(Operation *bias, Value distance) const {
-  const AttentionPlan::Lookup &lookup = plan.lookups[llvm::find(plan.biases, bias) - plan.biases.begin()];
+  const AttentionShape::Lookup &lookup = plan.lookups[llvm::find(plan.biases, bias) - plan.biases.begin()];
   Type i32 = l.b.getI32Type();
   auto type = RankedTensorType::get({int64_t(lookup.entries.size())}, i32);
   Value table = l.constantArray(DenseElementsAttr::get(type, ArrayRef<int32_t>(lookup.entries)));

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_ATTENTION_SCOREBIAS_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_ATTENTION_SCOREBIAS_H
 
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
 namespace heddle::loops {
@@ -15,7 +15,7 @@ namespace heddle::loops {
 class ScoreBias {
 public:
   /// Of query row `row` (of this call) at `position` (past + row), of head `head` of batch element `batch`.
-  ScoreBias(Lowering &l, const AttentionPlan &plan, Value batch, Value head, Value row, Value position)
+  ScoreBias(Lowering &l, const AttentionShape &plan, Value batch, Value head, Value row, Value position)
       : l(l), plan(plan), batch(batch), head(head), row(row), position(position) {}
 
   /// The product `s` of query and key `k` with scale, softcap and bias.
@@ -30,7 +30,7 @@ public:
 
 private:
   Lowering &l;
-  const AttentionPlan &plan;
+  const AttentionShape &plan;
   Value batch, head, row, position;
 
   Value pointer(Value tensor) const { return l.pointer(plan.sourceOf(tensor)); }

@@ -23,7 +23,7 @@
 #include "compiler/Conversion/Lowering/GPU/Attention/KeyParts.h"
 #include "compiler/Conversion/Lowering/GPU/Attention/ScoreBias.h"
 #include "compiler/Conversion/Lowering/GPU/Linear/PackedRows.h"
-#include "compiler/Conversion/Lowering/GPU/Linear/TilePlan.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/TileShapes.h"
 #include "compiler/Conversion/Lowering/Language/Functions.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
 #include "dialects/Mask/Emission/Emission.h"
@@ -48,7 +48,7 @@ enum Pass : int64_t { All, Finite, Plus, Minus, kPasses };
 class AttentionTile {
 public:
   /// `parts`: where what it makes of its part is left; null: it takes all parts, and its rows are done.
-  AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Spread spread,
+  AttentionTile(Lowering &l, const AttentionShape &plan, Value key, Value value, int64_t tileRows, Spread spread,
                 const KeyParts *parts);
   /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element, which share of the
   /// features, and which part.
@@ -56,7 +56,7 @@ public:
 
 private:
   Lowering &l;
-  const AttentionPlan &plan;
+  const AttentionShape &plan;
   attn::SdpaOp op;
   Value key, value; ///< element 0 of keys and values
   const KeyParts *parts;
@@ -120,7 +120,7 @@ private:
 
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
-AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
+AttentionTile::AttentionTile(Lowering &l, const AttentionShape &plan, Value key, Value value, int64_t tileRows,
                              Spread spread, const KeyParts *parts)
     : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), pairs(plan.arithmetic.dots),
       groups(keysInGroups(l, plan.keyWords())), features(featuresOfTile(plan.valueWidth)), rows(l.size(plan.rows)),
@@ -493,13 +493,13 @@ void AttentionTile::finish() {
 //===-- the program -----------------------------------------------------------------------===//
 
 /// Into how many shares features fall, each another tile's.
-static int64_t sharesOf(const AttentionPlan &plan) {
+static int64_t sharesOf(const AttentionShape &plan) {
   int64_t features = featuresOfTile(plan.valueWidth);
   return (plan.valueWidth + features - 1) / features;
 }
 
 /// Rows [0, rows) in tiles of `tileRows`, each with all keys or with one of `parts`, on the chips of `form`.
-static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Value rows,
+static void emitTiles(Lowering &l, const AttentionShape &plan, Value key, Value value, int64_t tileRows, Value rows,
                       const AttentionForm &form, const KeyParts *parts) {
   int64_t groups = plan.groups(), shares = sharesOf(plan);
   Value blocks = l.div(l.add(rows, tileRows - 1), l.constant(tileRows)), outer = l.mul(l.size(plan.batch), groups);
@@ -525,7 +525,7 @@ static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value v
   tile::YieldOp::create(l.b, Value());
 }
 
-void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Value key, Value value) {
+void heddle::loops::emitTileAttention(Lowering &l, const AttentionShape &plan, Value key, Value value) {
   attn::SdpaOp op = plan.op;
   Location loc = op->getLoc();
   Size unpacked = 0, packed = 0; // bytes of keys and values that come as rows of a tensor

@@ -2,12 +2,12 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_ATTENTION_TILEATTENTION_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_ATTENTION_TILEATTENTION_H
 
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
 namespace heddle::loops {
 
-//===-- what it takes (TileAttentionPlan.cpp) ---------------------------------------===//
+//===-- what it takes (AttentionTiles.cpp) ---------------------------------------===//
 
 /// The tiles of an attention that this program takes; null where the general one has to do it.
 attn::ScheduleAttr tiledSchedule(attn::SdpaOp op);
@@ -25,7 +25,7 @@ model::Size tiledScratchBytes(attn::SdpaOp op);
 
 /// The attention of `plan`, whose keys and values begin at `key` and `value` (a tensor's rows, or the part of a cache
 /// that belongs to this iteration).
-void emitTileAttention(Lowering &l, const AttentionPlan &plan, Value key, Value value);
+void emitTileAttention(Lowering &l, const AttentionShape &plan, Value key, Value value);
 
 } // namespace heddle::loops
 

@@ -52,11 +52,11 @@ private:
   Value at;
 };
 
-/// Where stored keys and values of one key head lie (AttentionPlan.h), or the rows of a tensor.
+/// Where stored keys and values of one key head lie (AttentionShape.h), or the rows of a tensor.
 class StoredRows {
 public:
   /// `base`: element 0 of the keys (`keys`) or values. `element`: the batch element, 0 where all share one.
-  StoredRows(Lowering &l, const AttentionPlan &plan, bool keys, Value base, Value element, Value head)
+  StoredRows(Lowering &l, const AttentionShape &plan, bool keys, Value base, Value element, Value head)
       : l(l), plan(plan), keys(keys), base(base), element(element), head(head) {}
 
   /// Component `d` of key row `k`, as f32; with a mask 0 where a lane has none.
@@ -66,7 +66,7 @@ public:
 
 private:
   Lowering &l;
-  const AttentionPlan &plan;
+  const AttentionShape &plan;
   bool keys;
   Value base, element, head;
 
@@ -134,13 +134,13 @@ namespace {
 /// One row of one head, while its code is written.
 class RowProgram {
 public:
-  RowProgram(Lowering &l, const AttentionPlan &plan, Value key, Value value)
+  RowProgram(Lowering &l, const AttentionShape &plan, Value key, Value value)
       : l(l), plan(plan), key(key), value(value) {}
   void emit(Value item);
 
 private:
   Lowering &l;
-  const AttentionPlan &plan;
+  const AttentionShape &plan;
   Value key, value; ///< element 0 of keys and values
 
   void finish(Value out, Variable &sum, llvm::MutableArrayRef<Variable> outputs, StoredRows &values);
@@ -253,7 +253,7 @@ void RowProgram::finish(Value out, Variable &sum, llvm::MutableArrayRef<Variable
   }
 }
 
-void heddle::loops::emitWarpAttention(Lowering &l, const AttentionPlan &plan, Value key, Value value) {
+void heddle::loops::emitWarpAttention(Lowering &l, const AttentionShape &plan, Value key, Value value) {
   Location loc = plan.op->getLoc();
   Value items = l.mul(l.mul(l.size(plan.batch), plan.heads), l.size(plan.rows));
   RowProgram program(l, plan, key, value);

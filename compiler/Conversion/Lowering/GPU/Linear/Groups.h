@@ -10,6 +10,7 @@
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_GROUPS_H
 
 #include "compiler/Conversion/Lowering/Facts/SumStep.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
 namespace heddle::loops {
 

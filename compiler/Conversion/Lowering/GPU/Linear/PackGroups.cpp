@@ -1,8 +1,8 @@
 //===- PackGroups.cpp - rows of a linear, rounded and in groups -----------===//
 
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
 #include "compiler/Conversion/Lowering/Frame/Cost.h"
 #include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
+#include "compiler/Conversion/Lowering/Ops/LinearCode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

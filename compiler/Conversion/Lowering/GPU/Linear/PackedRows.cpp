@@ -1,6 +1,6 @@
 //===- PackedRows.cpp - rows of keys and values as attention reads them ---===//
 //
-// Keys lie in panels (of pairs in groups of four words), values in rows (AttentionPlan.h). What an append or a store
+// Keys lie in panels (of pairs in groups of four words), values in rows (AttentionShape.h). What an append or a store
 // brings goes into a cache; what an attention finds as rows of a tensor goes into its scratch, in the same way.
 //
 //===----------------------------------------------------------------------===//
@@ -58,7 +58,7 @@ void heddle::loops::emitPackedRows(Lowering &l, Location loc, const CacheWrite &
   });
 }
 
-Value heddle::loops::packOperand(Lowering &l, const AttentionPlan &plan, bool keys, Value rows) {
+Value heddle::loops::packOperand(Lowering &l, const AttentionShape &plan, bool keys, Value rows) {
   CacheLayout layout{.state = {},
                      .indices = OperandRange(static_cast<OpOperand *>(nullptr), 0),
                      .keys = keys,

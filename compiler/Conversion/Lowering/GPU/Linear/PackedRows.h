@@ -2,8 +2,8 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_PACKEDROWS_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_PACKEDROWS_H
 
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
-#include "compiler/Conversion/Lowering/Facts/CachePart.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"
+#include "compiler/Conversion/Lowering/Ops/CachePart.h"
 
 namespace heddle::loops {
 
@@ -19,7 +19,7 @@ void emitPackedRows(Lowering &l, mlir::Location loc, const CacheWrite &write);
 
 /// The keys (`keys`) or values of an attention that are rows of a tensor, as a cache would hold them, in its scratch;
 /// where they begin there. No barrier stands behind.
-Value packOperand(Lowering &l, const AttentionPlan &plan, bool keys, Value rows);
+Value packOperand(Lowering &l, const AttentionShape &plan, bool keys, Value rows);
 
 } // namespace heddle::loops
 

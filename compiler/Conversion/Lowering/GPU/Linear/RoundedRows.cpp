@@ -1,10 +1,10 @@
 //===- RoundedRows.cpp - rows that linears read, rounded once -------------===//
 
 #include "compiler/Conversion/Lowering/GPU/Linear/RoundedRows.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
 #include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
 #include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
+#include "compiler/Conversion/Lowering/Ops/LinearCode.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;

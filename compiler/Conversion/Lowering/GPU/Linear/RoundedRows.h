@@ -9,6 +9,7 @@
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_ROUNDEDROWS_H
 
 #include "compiler/Conversion/Lowering/Facts/SumStep.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
 namespace heddle::loops {
 

@@ -9,13 +9,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/GPU/Linear/TileLinear.h"
-#include "compiler/Conversion/Lowering/Facts/LinearCode.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
 #include "compiler/Conversion/Lowering/GPU/Attention/TileAttention.h"
 #include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
 #include "compiler/Conversion/Lowering/GPU/Linear/RoundedRows.h"
-#include "compiler/Conversion/Lowering/GPU/Linear/TilePlan.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/TileShapes.h"
 #include "compiler/Conversion/Lowering/Language/Element.h"
+#include "compiler/Conversion/Lowering/Ops/LinearCode.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;

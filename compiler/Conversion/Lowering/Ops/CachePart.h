@@ -4,8 +4,8 @@
 // the plan's (compiler/Plan/CacheLayout.h); here it becomes addresses.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_CACHEPART_H
-#define HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_CACHEPART_H
+#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_OPS_CACHEPART_H
+#define HEDDLE_COMPILER_CONVERSION_LOWERING_OPS_CACHEPART_H
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Plan/CacheLayout.h"

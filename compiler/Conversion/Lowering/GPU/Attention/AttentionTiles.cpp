@@ -1,14 +1,14 @@
-//===- TileAttentionPlan.cpp - which attentions go through tiles ----------===//
+//===- AttentionTiles.cpp - which attentions go through tiles -------------===//
 //
 // Those in f32 or in dots of bf16 whose rows fit registers and shared memory, and whose scores need no more than a few
 // instructions each; all others have the general program (WarpAttention.cpp).
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
+#include "compiler/Conversion/Lowering/Facts/Tiles.h"
 #include "compiler/Conversion/Lowering/GPU/Attention/KeyParts.h"
 #include "compiler/Conversion/Lowering/GPU/Attention/TileAttention.h"
-#include "compiler/Conversion/Lowering/GPU/Linear/TilePlan.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/TileShapes.h"
 #include "compiler/Plan/CacheLayout.h"
 
 using namespace mlir;
@@ -21,14 +21,8 @@ using model::Size;
 static constexpr int64_t kMostWidth = 256;      ///< of a head: more scores would be made twice than once
 static constexpr int64_t kMostBytes = 96 << 10; ///< of a tile: what every chip has for a block
 
-/// Features of one head; 0 where only the device knows.
-static int64_t widthOf(Value rows, int64_t heads) {
-  auto type = cast<ModelTensorType>(rows.getType());
-  std::optional<Size> width = type.getSize(2).exactDiv(Size(heads));
-  return width ? width->constant().value_or(0) : 0;
-}
 static int64_t widest(attn::SdpaOp op) {
-  int64_t keys = widthOf(op.getKey(), op.getKvHeads()), values = widthOf(op.getValue(), op.getKvHeads());
+  int64_t keys = headWidth(op.getKey(), op.getKvHeads()), values = headWidth(op.getValue(), op.getKvHeads());
   return keys && values ? std::max(keys, values) : kMostWidth + 1;
 }
 /// The fewest keys of a block: what the image of their piece in shared memory takes.
@@ -113,6 +107,6 @@ std::string heddle::loops::refuseTiled(attn::SdpaOp op) {
 }
 
 Size heddle::loops::tiledScratchBytes(attn::SdpaOp op) {
-  AttentionPlan plan(op);
-  return plan.atAnchors() * Size(4) + KeyParts::bytes(plan);
+  AttentionShape shape(op);
+  return shape.atAnchors() * Size(4) + KeyParts::bytes(shape);
 }

@@ -1,7 +1,7 @@
 //===- KeptRows.cpp - results that lie as linears read them ---------------===//
 
-#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/KeptRows.h"
+#include "compiler/Conversion/Lowering/Facts/LinearShape.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 
@@ -10,29 +10,24 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-static std::optional<int64_t> featuresOf(Value rows) {
-  return cast<ModelTensorType>(rows.getType()).getSizes().back().constant();
-}
-
 /// Whether the code that makes the rows of `op` can round them: one row after the other, of one batch element. (The
 /// plan asks before it is known whether there is code for `op` at all.)
 static bool rounds(Operation *op) {
   if (auto linear = dyn_cast_if_present<LinearOp>(op))
-    return linear->getNumResults() == 1 && featuresOf(linear.getInput()) && LeftSide(linear).batch.is(1);
+    return linear->getNumResults() == 1 && featuresOf(linear) && LeftSide(linear).batch.is(1);
   return isa_and_nonnull<LayerNormOp, RmsNormOp, attn::SdpaOp>(op);
 }
 
-std::optional<KeptRows> heddle::loops::keptRows(Value value) {
+std::optional<Size> heddle::loops::keptBytes(Value value) {
   Operation *maker = value.getDefiningOp();
-  TargetAttr target = rounds(maker) ? targetOf(maker) : TargetAttr();
-  if (!target || target.getName() != "cpu" || value.use_empty())
+  if (!rounds(maker) || !targetOf(maker) || value.use_empty())
     return std::nullopt;
   auto reader = dyn_cast<LinearOp>(*value.user_begin());
   if (!reader || reader->getBlock() != maker->getBlock())
     return std::nullopt;
   Arithmetic arithmetic = arithmeticOf(reader);
-  std::optional<int64_t> k = featuresOf(value);
-  if (!arithmetic.dots || arithmetic.coding || !k || *k % 2)
+  int64_t k = featuresOf(reader);
+  if (!arithmetic.dots || arithmetic.coding || !k || k % 2)
     return std::nullopt;
   SmallVector<LinearOp> readers = readersOfRows(reader);
   for (OpOperand &use : value.getUses()) {
@@ -41,7 +36,16 @@ std::optional<KeptRows> heddle::loops::keptRows(Value value) {
         !llvm::is_contained(readers, other))
       return std::nullopt;
   }
-  return KeptRows{LeftSide(reader).pitch, roundedBytes(reader)};
+  return preparedBytes(reader);
+}
+
+std::optional<KeptRows> heddle::loops::keptRows(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  const plan::Target *target = result ? plan::targetOf(result.getOwner()) : nullptr;
+  std::optional<Size> bytes = target ? target->bytesOf(result) : std::nullopt;
+  if (!bytes)
+    return std::nullopt;
+  return KeptRows{LeftSide(cast<LinearOp>(*value.user_begin())).pitch, *bytes};
 }
 
 Value heddle::loops::keptAt(Code &c, Value rows, const KeptRows &kept, Value row, Value column) {

@@ -1,6 +1,6 @@
-//===- TilePlan.cpp - the tiles that chips like ---------------------------===//
+//===- TileShapes.cpp - the tiles that chips like ---------------------------===//
 
-#include "compiler/Conversion/Lowering/GPU/Linear/TilePlan.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/TileShapes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace heddle;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/Facts/CachePart.h"
+#include "compiler/Conversion/Lowering/Ops/CachePart.h"
 
 using namespace mlir;
 using namespace heddle;

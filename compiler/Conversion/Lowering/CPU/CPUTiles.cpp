@@ -1,18 +1,15 @@
-//===- CPUPlan.cpp - the tiles that loops are made for --------------------===//
+//===- CPUTiles.cpp - the tiles that vector registers are made for --------===//
 //
 // The answers of the target "cpu" to the plan (compiler/Plan/Target.h). The numbers were measured
 // (test/Bench/results/2026-11-26-linears.md); they can be changed for an op in a saved stage `tiled`.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
-#include "compiler/Conversion/Lowering/CPU/Linear/IntegerRows.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
+#include "compiler/Conversion/Lowering/CPU/Attention/KernelShape.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/MatrixSums.h"
-#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
-#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
-#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
-#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Passes.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -90,46 +87,15 @@ ScheduleAttr heddle::loops::usualTiles(Operation *op) {
   return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), ahead, kSmall);
 }
 
-int64_t heddle::loops::lowerTile(ScheduleAttr tiles, int64_t rows) {
-  return llvm::isPowerOf2_64(tiles.getRows()) ? rows / 2 : rows - 1;
-}
-
-std::string heddle::loops::refuseTiles(Operation *op) {
+Size heddle::loops::scratchBytes(Operation *op) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
-    return refuseTiles(sdpa);
-  if (!isa<LinearOp, MatmulOp>(op))
-    return "";
-  ScheduleAttr schedule = scheduleOf(op);
-  if (!schedule)
-    return "has no tiles; the pass model-plan-schedules gives it some";
-  if (TargetAttr target = targetOf(op); target && schedule.getPanel() % target.getLanes())
-    return "has panels of " + std::to_string(schedule.getPanel()) + " results, which vectors of " +
-           std::to_string(target.getLanes()) + " do not divide";
-  if (auto linear = dyn_cast<LinearOp>(op); linear && isPackedWeight(linear))
-    if (int64_t panel = weightLayoutOf(linear).panel; panel != schedule.getPanel())
-      return "has tiles of " + std::to_string(schedule.getPanel()) + " results, but its weight lies in panels of " +
-             std::to_string(panel);
-  return "";
+    return KernelShape(sdpa).scratchBytes();
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return linear->getNumResults() == 1 ? LinearScratch(linear).bytes() : Size(0);
+  return isa<LiveRowsOp>(op) ? Size(64) : Size(0); // how many there are, for all threads
 }
 
-std::pair<int64_t, int64_t> CPUPlan::cacheBlock() const { return {kKeyTile, kPanel}; }
-
-Operation *CPUPlan::leavesScratchFor(Operation *op) const {
-  auto linear = dyn_cast<LinearOp>(op);
-  SmallVector<LinearOp> readers = linear ? readersOfRows(linear) : SmallVector<LinearOp>();
-  return readers.empty() || readers.front() == linear ? nullptr : readers.front();
-}
-
-std::optional<Size> CPUPlan::bytesOf(OpResult result) const {
-  std::optional<KeptRows> kept = keptRows(result);
-  return kept ? std::optional(kept->bytes) : std::nullopt;
-}
-
-Size CPUPlan::scratchBytes(Operation *op) const { return loops::scratchBytes(op); }
-
-bool CPUPlan::scratchLasts(Operation *op) const { return isa<LiveRowsOp>(op); }
-
-void heddle::loops::registerPlan(DialectRegistry &registry) {
+void heddle::loops::registerCPUTiles(DialectRegistry &registry) {
   registry.addExtension(
-      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUPlan>()); });
+      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUTiles>()); });
 }

@@ -2,11 +2,11 @@
 //
 // Linears of pairs of bf16 read their rows rounded. A result of a norm, an attention or a linear that nothing but such
 // linears reads is rounded where it is made and lies as they read it, so half the bytes are written and nobody reads
-// f32 to round it. Any other rows are rounded by the first of their linears (LinearPack.h).
+// f32 to round it. Any other rows are rounded by the first of their linears (PreparedRows.h).
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_KEPTROWS_H
-#define HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_KEPTROWS_H
+#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_LINEAR_KEPTROWS_H
+#define HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_LINEAR_KEPTROWS_H
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 
@@ -17,8 +17,10 @@ struct KeptRows {
   int64_t pitch;     ///< words from one row to the next
   model::Size bytes; ///< of all rows
 };
-/// How `value` lies, if it lies so; none: as its type says. Of the target "cpu" alone.
+/// How `value` lies, if it lies so; none: as its type says. The target decides it (plan::Target::bytesOf).
 std::optional<KeptRows> keptRows(mlir::Value value);
+/// Bytes of `value` where its maker can round it for the linears that read it; none: it cannot.
+std::optional<model::Size> keptBytes(mlir::Value value);
 
 /// Element `column` of `row`; `rows` is the first one's address.
 Value keptAt(Code &c, Value rows, const KeptRows &kept, Value row, Value column);

@@ -1,11 +1,11 @@
-//===- TilePlan.h - the tiles that chips like -------------------*- C++ -*-===//
+//===- TileShapes.h - the tiles that chips like -------------------*- C++ -*-===//
 //
 // What of a tile program is a matter of speed: how large a tile is, who holds what of it, how its pieces come. It is
 // chosen here for each chip of the target, and stands in the types and attributes of the program that is made.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_TILEPLAN_H
-#define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_TILEPLAN_H
+#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_TILESHAPES_H
+#define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_TILESHAPES_H
 
 #include "dialects/Model/IR/Model.h"
 #include "dialects/Tile/IR/Tile.h"

@@ -1,0 +1,71 @@
+//===- WarpTiles.cpp - the tiles that warps are made for ------------------===//
+//
+// What plans ask of a device (compiler/Plan/Target.h). Blocks of caches are a processor's and so, while its panels are
+// as wide as a warp, are the packed weights, so that one file serves both. What a processor's thread keeps in memory, a
+// warp keeps in registers: attention needs no scratch but for keys and values that come as rows of a tensor and that
+// tiles want packed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Lowering/Facts/LinearShape.h"
+#include "compiler/Conversion/Lowering/Facts/Tiles.h"
+#include "compiler/Conversion/Lowering/GPU/Attention/TileAttention.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/RoundedRows.h"
+#include "compiler/Conversion/Lowering/GPU/Ops/WarpOps.h"
+#include "compiler/Conversion/Lowering/GPU/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::model;
+
+/// The tile of the general code: rows, steps of prefetch, weights that need no code of their own for few rows; rows
+/// that a panel serves before the next one, of a weight and where both sides are values.
+static constexpr int64_t kRows = 8, kAhead = 64, kSmall = 1 << 15, kRowBlock = 256, kMatmulBlock = 64;
+
+namespace {
+struct WarpTiles final : plan::Target {
+  StringRef name() const override { return "cuda"; }
+  /// A tile has a result for each lane of a warp.
+  ScheduleAttr tilesOf(Operation *op) const override {
+    if (isa<MatmulOp>(op))
+      return ScheduleAttr::get(op->getContext(), loops::kWarp, kRows, kMatmulBlock, 0, 0);
+    return ScheduleAttr::get(op->getContext(), loops::kWarp, kRows, kRowBlock, kAhead, kSmall);
+  }
+  /// Tiles that threads share where they can be made, else the general program with a processor's order of sums.
+  attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override {
+    attn::ScheduleAttr tiled = loops::tiledSchedule(op);
+    return tiled ? tiled : loops::usualTiles(op);
+  }
+  std::string refusal(Operation *op) const override {
+    if (isa<LinearOp, EmbeddingOp>(op) && arithmeticOf(op).coding)
+      return "reads weights that are codes, and has no program for them on this target";
+    auto sdpa = dyn_cast<attn::SdpaOp>(op);
+    attn::ScheduleAttr tiles = sdpa ? attn::scheduleOf(sdpa) : attn::ScheduleAttr();
+    return tiles && tiles.getTiled() ? loops::refuseTiled(sdpa) : loops::refuseTiles(op);
+  }
+  std::pair<int64_t, int64_t> cacheBlock() const override { return {loops::kKeyTile, loops::kPanel}; }
+  /// Each kernel behind the one that counts live rows asks for their number.
+  bool scratchLasts(Operation *op) const override { return isa<LiveRowsOp>(op); }
+  bool worksByLevels() const override { return true; }
+  Operation *leavesScratchFor(Operation *op) const override {
+    auto linear = dyn_cast<LinearOp>(op);
+    return linear ? loops::roundsRowsOf(linear) : nullptr;
+  }
+  Size scratchBytes(Operation *op) const override {
+    return llvm::TypeSwitch<Operation *, Size>(op)
+        .Case([](attn::SdpaOp o) { return attn::scheduleOf(o).getTiled() ? loops::tiledScratchBytes(o) : Size(0); })
+        .Case([](LiveRowsOp o) { return loops::liveRowsScratch(o); })
+        .Case([](ReduceOp o) { return loops::reduceScratch(o); })
+        .Case([](GroupNormOp o) { return loops::groupNormScratch(o); })
+        .Case<LayerNormOp, RmsNormOp>([](Operation *o) { return loops::roundedBytes(o); })
+        .Case([](LinearOp o) { return o->getNumResults() == 1 ? loops::LinearScratch(o).bytes() : Size(0); })
+        .Default([](Operation *) { return Size(0); });
+  }
+};
+} // namespace
+
+void heddle::loops::registerWarpTiles(DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<WarpTiles>()); });
+}
