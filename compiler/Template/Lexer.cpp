@@ -4,6 +4,7 @@
 
 #include "compiler/Tokenizer/Unicode.h"
 #include "heddle/tokenizer_format.h"
+#include "heddle/utf8.h"
 
 #include <algorithm>
 #include <charconv>
@@ -286,7 +287,7 @@ bool Lexer::unescape(size_t begin, size_t end, std::string &out) {
       for (; n < 3 && i + n < end && source[i + n] >= '0' && source[i + n] <= '7'; ++n)
         value = value * 8 + uint32_t(source[i + n] - '0');
       i += n - 1;
-      tok::appendCharacter(out, value);
+      appendUtf8(out, value);
     } else if (c == 'x' || c == 'u' || c == 'U') {
       size_t count = c == 'x' ? 2 : c == 'u' ? 4 : 8;
       uint32_t value;
@@ -294,7 +295,7 @@ bool Lexer::unescape(size_t begin, size_t end, std::string &out) {
         return fail(i - 1, "an escape that is cut off, or no character");
       if (value >= 0xd800 && value < 0xe000)
         return fail(i - 1, "half of a character (a surrogate)");
-      tok::appendCharacter(out, value);
+      appendUtf8(out, value);
       i += count;
     } else if (c == 'N') {
       return fail(i - 1, "characters by name are not supported; write \\u and its number");

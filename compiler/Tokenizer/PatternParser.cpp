@@ -9,6 +9,7 @@
 
 #include "compiler/Tokenizer/Unicode.h"
 #include "heddle/tokenizer_format.h"
+#include "heddle/utf8.h"
 
 #include <algorithm>
 
@@ -361,11 +362,11 @@ private:
       if (take("^"))
         negated = !negated;
       while (more() && !peek('}'))
-        appendCharacter(name, text[at++]);
+        appendUtf8(name, text[at++]);
       if (!take("}"))
         return fail("expected `}`"), false;
     } else if (more()) {
-      appendCharacter(name, text[at++]);
+      appendUtf8(name, text[at++]);
     }
     Set named;
     if (!namedSet(name, named))
@@ -394,7 +395,7 @@ private:
     ++at;
     bool negated = take("^");
     while (more() && text[at] >= 'a' && text[at] <= 'z')
-      appendCharacter(name, text[at++]);
+      appendUtf8(name, text[at++]);
     Set named;
     if (!take(":]") || !posixSet(name, named))
       return fail("[:" + name + ":] is not supported,"), false;

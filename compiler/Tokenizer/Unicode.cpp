@@ -6,6 +6,7 @@
 #include "compiler/Tokenizer/Unicode.h"
 
 #include "heddle/tokenizer_format.h"
+#include "heddle/utf8.h"
 
 #include <cstdlib>
 #include <map>
@@ -137,7 +138,7 @@ Words compositions() {
     parts.pop_back();
     std::string text;
     for (uint32_t part : parts)
-      appendCharacter(text, part);
+      appendUtf8(text, part);
     // The first part of the pair is everything before the last mark, composed.
     utf8proc_uint8_t *front = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(text.c_str()));
     if (!front)
@@ -145,7 +146,7 @@ Words compositions() {
     std::string before = reinterpret_cast<char *>(front);
     free(front);
     std::string whole = before;
-    appendCharacter(whole, last);
+    appendUtf8(whole, last);
     utf8proc_uint8_t *composed = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(whole.c_str()));
     if (!composed)
       continue;
@@ -184,22 +185,9 @@ std::vector<uint32_t> caseVariants(uint32_t c) {
 }
 
 bool nextCharacter(const std::string &text, size_t &at, uint32_t &c) {
-  if (at >= text.size())
-    return false;
-  utf8proc_int32_t decoded;
-  utf8proc_ssize_t n = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t *>(text.data()) + at,
-                                        utf8proc_ssize_t(text.size() - at), &decoded);
-  if (n <= 0)
-    return false;
-  at += size_t(n);
-  c = uint32_t(decoded);
-  return true;
-}
-
-void appendCharacter(std::string &text, uint32_t c) {
-  utf8proc_uint8_t bytes[4];
-  utf8proc_ssize_t n = utf8proc_encode_char(utf8proc_int32_t(c), bytes);
-  text.append(reinterpret_cast<char *>(bytes), size_t(n));
+  size_t n = at < text.size() ? decodeUtf8(std::string_view(text).substr(at), c) : 0;
+  at += n;
+  return n > 0;
 }
 
 } // namespace heddle::tok

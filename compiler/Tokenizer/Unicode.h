@@ -48,7 +48,6 @@ uint32_t categoryMask(const std::string &name);
 /// Decodes the character at `at` and advances it; false at the end or on
 /// invalid UTF-8.
 bool nextCharacter(const std::string &text, size_t &at, uint32_t &c);
-void appendCharacter(std::string &text, uint32_t c);
 
 } // namespace heddle::tok
 

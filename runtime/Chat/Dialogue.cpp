@@ -7,7 +7,7 @@
 #include "runtime/Chat/Dialogue.h"
 
 #include "heddle/input_file.h"
-#include "runtime/Core/AtomicFile.h"
+#include "runtime/Core/FileWriter.h"
 #include "runtime/Generate/ChatTurn.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ Status Dialogue::save(const std::string &path) const {
   for (const Value &message : messages.items)
     text += (text.empty() ? "[" : ",\n ") + json::write(message);
   text += text.empty() ? "[]\n" : "]\n";
-  rt::AtomicFile file;
+  rt::FileWriter file;
   HEDDLE_TRY(file.open(path, text.size()));
   HEDDLE_TRY(file.write(text.data(), text.size()));
   return file.commit();

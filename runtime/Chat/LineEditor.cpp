@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Chat/LineEditor.h"
 
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ static std::vector<uint32_t> charactersOf(std::string_view text) {
   std::vector<uint32_t> out;
   while (!text.empty()) {
     uint32_t c = 0xfffd;
-    size_t n = std::max<size_t>(rt::decodeUtf8(text, c), 1);
+    size_t n = std::max<size_t>(decodeUtf8(text, c), 1);
     out.push_back(c);
     text.remove_prefix(n);
   }
@@ -38,7 +38,7 @@ void LineEditor::begin() {
 std::string LineEditor::text() const {
   std::string out;
   for (uint32_t c : line)
-    rt::appendUtf8(out, c);
+    appendUtf8(out, c);
   return out;
 }
 
@@ -112,7 +112,7 @@ Event LineEditor::key(unsigned char byte) {
   }
   partial += char(byte);
   uint32_t c = 0;
-  if (rt::decodeUtf8(partial, c) == 0) {
+  if (decodeUtf8(partial, c) == 0) {
     // At most four bytes are one character; a byte that begins none is dropped.
     size_t wanted = static_cast<unsigned char>(partial[0]) >= 0xf0   ? 4
                     : static_cast<unsigned char>(partial[0]) >= 0xe0 ? 3
@@ -227,7 +227,7 @@ std::string LineEditor::draw(const std::string &prompt, size_t columns) const {
     if (used + width > room)
       break;
     used += width;
-    rt::appendUtf8(out, glyphOf(line[i]));
+    appendUtf8(out, glyphOf(line[i]));
   }
   return out + "\x1b[K\r\x1b[" + std::to_string(prompt.size() + column) + "C";
 }

@@ -9,20 +9,13 @@
 #ifndef HEDDLE_RUNTIME_CORE_SAFETENSORS_H
 #define HEDDLE_RUNTIME_CORE_SAFETENSORS_H
 
+#include "runtime/Base/TensorHeader.h"
 #include "runtime/Core/Tensor.h"
 
 namespace heddle::rt {
 
 /// One tensor of a file, as its header describes it.
-struct FileTensor {
-  std::string name;
-  std::string type; ///< as in the file: "F32", "BF16"...
-  Shape shape;
-  uint64_t begin = 0, end = 0; ///< bytes, counted from the end of the header
-};
-
-/// Parses and checks a header (JSON) of a file with `dataBytes` behind it.
-Status parseTensorHeader(std::string_view header, uint64_t dataBytes, std::vector<FileTensor> &tensors);
+using FileTensor = base::TensorEntry;
 
 class TensorFile {
 public:

@@ -8,7 +8,7 @@
 #include "heddle/input_file.h"
 #include "heddle/printable.h"
 #include "heddle/terminal_output.h"
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 
 #include <algorithm>
 #include <cerrno>

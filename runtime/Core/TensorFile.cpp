@@ -19,8 +19,6 @@
 
 namespace heddle::rt {
 
-static constexpr uint64_t kMaxHeader = 100000000;
-
 TensorFile::~TensorFile() {
   if (file >= 0)
     close(file);
@@ -76,28 +74,32 @@ Status TensorFile::open(const std::string &path) {
   HEDDLE_TRY(checkOpened(opened, path));
   uint64_t size = opened.size();
   file = opened.release();
-  unsigned char length[8];
-  if (size < 8)
-    return badFile(quote(path) + " is no safetensors file: shorter than 8 bytes");
-  HEDDLE_TRY(readAt(file, length, 8, 0, path));
-  if (const char *name = otherFormat({reinterpret_cast<const char *>(length), 8}))
+  char first[8];
+  if (size >= sizeof first)
+    HEDDLE_TRY(readAt(file, first, sizeof first, 0, path));
+  std::string_view begin(first, std::min<uint64_t>(size, sizeof first));
+  if (const char *name = begin.size() == sizeof first ? otherFormat(begin) : nullptr)
     return badFile(quote(path) + " is " + name +
                    "; tensors are given by name in a "
                    "safetensors file")
         .withHelp("in Python: safetensors.numpy.save_file({\"NAME\": array}, "
                   "\"input.safetensors\"); `info` lists the names");
   uint64_t headerSize = 0;
-  for (int i = 7; i >= 0; --i)
-    headerSize = headerSize << 8 | length[i];
-  if (headerSize > kMaxHeader || headerSize > size - 8)
-    return badFile(quote(path) + " is no safetensors file: its first 8 bytes announce a header "
-                                 "that does not fit");
+  if (auto problem = base::readHeaderLength(begin, size, {}, headerSize))
+    return badFile(quote(path) + " is no safetensors file: " + problem->message).withHelp(problem->help);
   Buffer header;
   HEDDLE_TRY(Buffer::make(headerSize, "a file header", header));
   HEDDLE_TRY(readAt(file, header.data(), headerSize, 8, path));
   dataStart = 8 + headerSize;
-  Status status = parseTensorHeader({header.as<char>(), headerSize}, size - dataStart, items);
-  return status.ok() ? status : badFile(quote(path) + ": " + status.message());
+  base::HeaderTable table;
+  if (auto problem = base::readHeader({header.as<char>(), headerSize}, size, {}, table)) {
+    std::string place = "byte " + std::to_string(problem->byte);
+    if (!problem->tensor.empty())
+      place += ", tensor `" + problem->tensor + "`";
+    return badFile(quote(path) + ": " + problem->message + " (" + place + ")").withHelp(problem->help);
+  }
+  items = std::move(table.tensors);
+  return {};
 }
 
 const FileTensor *TensorFile::find(std::string_view name) const {

@@ -4,7 +4,7 @@
 // header is padded with spaces to a multiple of 8 bytes.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/AtomicFile.h"
+#include "runtime/Core/FileWriter.h"
 #include "runtime/Core/SafeTensors.h"
 
 namespace heddle::rt {
@@ -28,7 +28,7 @@ Status writeTensors(const std::string &path, const std::vector<const Tensor *> &
   unsigned char length[8];
   for (int i = 0; i < 8; ++i)
     length[i] = uint64_t(header.size()) >> (8 * i);
-  AtomicFile file;
+  FileWriter file;
   HEDDLE_TRY(file.open(path, 8 + header.size() + offset));
   HEDDLE_TRY(file.write(length, 8));
   HEDDLE_TRY(file.write(header.data(), header.size()));

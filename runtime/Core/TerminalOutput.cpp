@@ -5,9 +5,9 @@
 // purpose (Chat/Terminal.cpp) writes to the descriptor.
 //
 //===----------------------------------------------------------------------===//
+#include "heddle/printable.h"
 #include "heddle/terminal_output.h"
 #include "runtime/Core/Status.h"
-#include "runtime/Core/Utf8.h"
 
 #include <cerrno>
 #include <cstdio>

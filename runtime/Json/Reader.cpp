@@ -1,7 +1,7 @@
 // One loop over the text; the open arrays and objects are on a stack of their own, each object with the names it has
 // had.
 #include "runtime/Json/Reader.h"
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -10,15 +10,6 @@
 
 namespace heddle::json {
 namespace {
-
-/// Where `text` stops being UTF-8; npos: nowhere.
-size_t invalidUtf8(std::string_view text) {
-  uint32_t c;
-  for (size_t at = 0, n; at < text.size(); at += n)
-    if ((n = rt::decodeUtf8(text.substr(at), c)) == 0)
-      return at;
-  return std::string_view::npos;
-}
 
 class Reader {
 public:
@@ -264,7 +255,7 @@ bool Reader::escape(std::string &to) {
       return fail("half of a surrogate pair", begin);
     point = 0x10000 + ((point - 0xd800) << 10) + (second - 0xdc00);
   }
-  rt::appendUtf8(to, point);
+  appendUtf8(to, point);
   return true;
 }
 

@@ -4,7 +4,7 @@
 // a table, ASCII.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Template/RenderState.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // dict are forbidden, as in the sandbox that transformers renders in.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Template/RenderState.h"
 
 #include <algorithm>

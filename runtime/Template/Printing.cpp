@@ -3,7 +3,7 @@
 // Python's str and repr, its shortest floats, and its json.dumps.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Template/RenderState.h"
 
 #include <algorithm>

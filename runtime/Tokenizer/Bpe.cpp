@@ -7,7 +7,7 @@
 // length.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <functional>

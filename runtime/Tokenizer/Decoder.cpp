@@ -5,7 +5,7 @@
 // next at once.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/Decoding.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Matcher.h"
 
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 
 #include <algorithm>
 

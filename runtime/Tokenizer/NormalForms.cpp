@@ -5,7 +5,7 @@
 // composed. Korean syllables (Hangul) follow arithmetic and are in no table.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // The normalizer: stages that rewrite a text, one after the other.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/Matcher.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 

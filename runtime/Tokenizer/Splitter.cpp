@@ -4,7 +4,7 @@
 // of the one before. The model then encodes every word separately.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/Matcher.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 

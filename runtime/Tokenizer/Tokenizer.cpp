@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
 
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/PrefixSearch.h"
 
 #include <algorithm>

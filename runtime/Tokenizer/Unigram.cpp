@@ -6,7 +6,7 @@
 // characters become one piece.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 #include "runtime/Tokenizer/PrefixSearch.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 

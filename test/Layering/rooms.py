@@ -26,7 +26,7 @@ CAUGHT = [
     ("compiler/Import/Json/LocatedJson.cpp", '#include "compiler/Import/Description/Description.h"'),
     ("compiler/Import/Ops/OpCall.h", '#include "compiler/Import/Importer.h"'),
     ("compiler/Weights/Gguf/GgufView.cpp", '#include "compiler/Weights/WeightStore.h"'),
-    ("compiler/Weights/Safetensors/HeaderReader.cpp", '#include "compiler/Weights/Pack/Pack.h"'),
+    ("compiler/Weights/Safetensors/SafetensorsHeader.cpp", '#include "compiler/Weights/Pack/Pack.h"'),
 ]
 INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
 

@@ -134,13 +134,15 @@ TEST(SafeTensors, DamagedFilesNeverCrash) {
       bytes[random() % bytes.size()] = char(random());
     if (i % 3 == 0)
       bytes.resize(random() % bytes.size());
-    std::vector<FileTensor> tensors;
+    auto accepts = [&](size_t length) {
+      base::HeaderTable table;
+      std::string_view header = std::string_view(bytes).substr(8, length);
+      return !base::readHeader(header, 8 + header.size() + 12, {}, table);
+    };
     if (bytes.size() >= 8) {
       size_t header = bytes.size() - 8;
-      accepted +=
-          parseTensorHeader(std::string_view(bytes).substr(8, header ? random() % header : 0), 12, tensors).ok();
-      accepted +=
-          parseTensorHeader(std::string_view(bytes).substr(8, std::min(header, good.size() - 20)), 12, tensors).ok();
+      accepted += accepts(header ? random() % header : 0);
+      accepted += accepts(std::min(header, good.size() - 20));
     }
   }
   EXPECT_LT(accepted, 3000);

@@ -8,7 +8,7 @@
 #include "runtime/Generate/TextOut.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "heddle/terminal_output.h"
-#include "runtime/Core/Utf8.h"
+#include "heddle/utf8.h"
 
 #include <chrono>
 #include <filesystem>

@@ -29,7 +29,7 @@ std::string heddle::whyNoName(StringRef text) {
   if (at == text.size())
     return "";
   uint32_t code = 0;
-  size_t n = utf8Character(text.drop_front(at), code);
+  size_t n = decodeUtf8(text.drop_front(at), code);
   return "byte " + std::to_string(at) + ", " + quote(text.substr(at, n ? n : 1)) +
          (n ? ", is a control character" : ", is not UTF-8") + "; letters and marks that can be printed are expected";
 }

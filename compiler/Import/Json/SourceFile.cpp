@@ -1,6 +1,7 @@
 // Lines and columns of byte offsets: the beginnings of lines are found once. And places inside of JSON strings, found
 // by walking over the escapes.
 #include "compiler/Import/Json/SourceFile.h"
+#include "heddle/utf8.h"
 
 #include <algorithm>
 
@@ -33,9 +34,6 @@ llvm::StringRef SourceFile::lineText(unsigned line) const {
   size_t end = line < lineStarts.size() ? lineStarts[line] - 1 : content.size();
   return llvm::StringRef(content).slice(begin, end).rtrim("\r\n");
 }
-
-/// The bytes that a code point takes in UTF-8.
-static size_t utf8Length(uint32_t point) { return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4; }
 
 /// The number of a \uXXXX escape; 0 if it is broken.
 static uint32_t readHex4(llvm::StringRef text, size_t at) {

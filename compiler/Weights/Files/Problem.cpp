@@ -2,9 +2,7 @@
 // from files go through printable().
 #include "compiler/Weights/Files/Problem.h"
 #include "absl/strings/cord.h"
-#include "heddle/printable.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace heddle {
 
@@ -100,27 +98,6 @@ std::string textOf(const absl::Status &status) {
   if (problemOf(status))
     text.erase(0, text.find("]: ") + 3);
   return text;
-}
-
-std::string printable(llvm::StringRef text, size_t limit) {
-  std::string out;
-  auto escape = [&](unsigned char c) {
-    out += "\\x";
-    out += llvm::hexdigit(c >> 4);
-    out += llvm::hexdigit(c & 15);
-  };
-  size_t i = 0;
-  while (i < text.size() && out.size() < limit) {
-    size_t length = text[i] == '`' ? 0 : shownCharacter(text.drop_front(i));
-    if (length)
-      out.append(text.data() + i, length);
-    else
-      escape(static_cast<unsigned char>(text[i]));
-    i += length ? length : 1;
-  }
-  if (i < text.size())
-    out += "...";
-  return out;
 }
 
 } // namespace heddle

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "heddle/errors.h"
+#include "heddle/printable.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
@@ -43,10 +44,6 @@ std::string textOf(const absl::Status &status);
 /// `error[H0207]: message`, then `  --> file: byte N (tensor `t`)`, then help
 /// and rule.
 std::string render(const WeightProblem &problem);
-
-/// Text from a file, safe to print: control bytes and invalid UTF-8 as \xNN,
-/// cut at `limit` bytes.
-std::string printable(llvm::StringRef text, size_t limit = 120);
 
 } // namespace heddle
 

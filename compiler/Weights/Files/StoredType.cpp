@@ -1,6 +1,7 @@
 // Conversions work on bits, so they are the same for every compiler and every
 // NaN, and elements may have any alignment.
 #include "compiler/Weights/Files/StoredType.h"
+#include "runtime/Base/TensorHeader.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 #include <cassert>
@@ -40,14 +41,7 @@ unsigned width(StoredType type) {
 bool isReal(StoredType type) { return type <= StoredType::F8_E8M0; }
 
 std::optional<unsigned> bitsOfForeignType(llvm::StringRef word) {
-  return llvm::StringSwitch<std::optional<unsigned>>(word)
-      .Case("F4", 4)
-      .Cases({"F6_E2M3", "F6_E3M2"}, 6)
-      .Cases({"F8_E4M3FNUZ", "F8_E5M2FNUZ"}, 8)
-      .Case("U16", 16)
-      .Case("U32", 32)
-      .Cases({"U64", "C64"}, 64)
-      .Default(std::nullopt);
+  return storedTypeOf(word) ? std::nullopt : base::bitsOfType(word);
 }
 
 template <typename T> static T load(const uint8_t *from) {

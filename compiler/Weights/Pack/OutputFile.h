@@ -1,12 +1,13 @@
-// A file that appears whole or not at all: a temporary beside the target,
-// reserved in full first (a full disk is found before anything is written),
-// then synced and renamed. Without commit() the destructor leaves nothing
+// A file that appears whole or not at all (runtime/Base/AtomicFile.h): reserved
+// in full first, so that a full disk is found before anything is written. Bytes
+// are written in pieces of whole huge pages. Without commit() nothing is left
 // behind.
 #ifndef HEDDLE_COMPILER_WEIGHTS_PACK_OUTPUTFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_PACK_OUTPUTFILE_H
 
 #include "absl/status/statusor.h"
 #include "compiler/Weights/Pack/Pack.h"
+#include "runtime/Base/AtomicFile.h"
 #include <string>
 #include <vector>
 
@@ -20,9 +21,7 @@ class OutputFile final : public ByteSink {
 public:
   /// Begins a file; `bytes` are reserved at once, 0 if the size is unknown.
   static absl::StatusOr<OutputFile> create(llvm::StringRef path, uint64_t bytes);
-  OutputFile(OutputFile &&other);
-  OutputFile &operator=(OutputFile &&) = delete;
-  ~OutputFile() override;
+  OutputFile(OutputFile &&) = default;
 
   absl::Status append(llvm::ArrayRef<uint8_t> bytes) override;
   uint64_t position() const { return written; }
@@ -34,12 +33,12 @@ public:
   static absl::Status copy(llvm::StringRef from, llvm::StringRef to);
 
 private:
-  OutputFile() = default;
+  explicit OutputFile(llvm::StringRef path);
+  absl::Status said(const base::AtomicFile::Result &failure) const;
   absl::Status flush();
-  absl::Status writeOut(llvm::ArrayRef<uint8_t> bytes);
 
-  int fd = -1;
-  std::string path, temporary;
+  std::string path;
+  base::AtomicFile file;
   uint64_t written = 0;
   std::vector<uint8_t> buffer; ///< what follows the last whole huge page
 };

@@ -164,7 +164,7 @@ std::optional<WeightProblem> adapterIn(llvm::StringRef directory) {
     return std::nullopt;
   WeightProblem problem;
   problem.code = Error::NotSupported;
-  problem.file = printable(path, 4096);
+  problem.file = printable(path.str(), 4096);
   problem.message = "this directory holds an adapter (LoRA or another of PEFT's kinds), a change of another model's "
                     "weights, which is not read";
   problem.help = "merge it into its base first (in Python: model.merge_and_unload(), model.save_pretrained(DIR)) and "

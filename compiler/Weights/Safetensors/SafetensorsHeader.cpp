@@ -1,108 +1,69 @@
-// Two passes. A scan over the raw bytes settles what JSON leaves open (UTF-8,
-// nesting); the SAX pass (HeaderReader.cpp) then builds the table and checks
-// each tensor by itself. What concerns tensors together comes last
-// (TensorLayout.cpp). No DOM is built: memory stays proportional to the header.
+// The table of runtime/Base/TensorHeader.h, ordered by name, with types that
+// Heddle computes with. A tensor of another type is checked like the others and
+// refused only when the file is sound.
 #include "compiler/Weights/Safetensors/SafetensorsHeader.h"
-#include "compiler/Weights/Safetensors/HeaderReader.h"
-#include "compiler/Weights/Safetensors/TensorLayout.h"
-#include "llvm/Support/ConvertUTF.h"
+#include "compiler/Weights/Files/Problem.h"
+#include "llvm/ADT/STLExtras.h"
+#include <tuple>
 
 namespace heddle {
 
-static constexpr unsigned deepest = 4;
-static const char rewrite[] = "write the file again with the safetensors library";
-
-/// Rules 3, 4 and the nesting of rule 6, on the raw bytes.
-bool HeaderReader::scan() {
-  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
-  const llvm::UTF8 *at = begin;
-  if (text.empty() || text[0] != '{')
-    return fail(Error::S04, "the header does not begin with `{`", 8,
-                "this is no safetensors file; check what was downloaded");
-  if (!llvm::isLegalUTF8String(&at, begin + text.size()))
-    return fail(Error::S03, "the header is not valid UTF-8", 8 + (at - begin), rewrite);
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > deepest)
-        return fail(Error::S06, "the header is nested deeper than 4", 8 + i, rewrite);
-    } else if ((c == '}' || c == ']') && depth) {
-      --depth;
-    }
-  }
-  return true;
+static absl::Status refusal(const base::HeaderProblem &problem, llvm::StringRef file) {
+  static_assert(int(Error::S21) == int(Error::S01) + 20 && int(Error::S24) == int(Error::S01) + 22);
+  auto rule = Error(int(Error::S01) + problem.rule - (problem.rule < 22 ? 1 : 2)); // rule 22 refuses nothing
+  return toStatus(brokenRule(rule, problem.message, printable(file, 4096), problem.byte, problem.tensor, problem.help));
 }
 
-/// The second half of rule 11.
-bool HeaderReader::checkTypes() {
-  if (!foreign)
-    return true;
-  std::string more = foreignCount == 1 ? std::string() : " (and " + std::to_string(foreignCount - 1) + " more tensors)";
-  problem = brokenRule(Error::S11, "dtype " + foreign->word + " is valid in safetensors but not supported" + more, file,
-                       foreign->at, foreign->name, "convert the tensor to F32, BF16 or F16 (integers to I64)");
-  problem->code = Error::StoredTypeUnsupported;
-  return false;
+/// The second half of rule 11: `count` tensors, of which `first` is the first, have types that nothing here reads.
+static absl::Status foreignTypes(const base::TensorEntry &first, size_t count, llvm::StringRef file) {
+  std::string more = count == 1 ? std::string() : " (and " + std::to_string(count - 1) + " more tensors)";
+  WeightProblem problem = brokenRule(
+      Error::S11, "dtype " + first.type + " is valid in safetensors but not supported" + more, printable(file, 4096),
+      first.typeByte, printable(first.name), "convert the tensor to F32, BF16 or F16 (integers to I64)");
+  problem.code = Error::StoredTypeUnsupported;
+  return toStatus(problem);
 }
 
-absl::StatusOr<SafetensorsHeader> HeaderReader::run() {
-  bool good = scan() && parse(*this);
-  if (good) {
-    // The parser stops after the object; NUL or text there would go unseen
-    // otherwise.
-    size_t rest = text.find_first_not_of(' ', end());
-    if (rest != llvm::StringRef::npos)
-      good = fail(Error::S05, "only spaces may follow the header's object", 8 + rest, rewrite);
-  }
-  if (good) {
-    problem = arrangeTensors(result, dataStart, fileBytes, file);
-    good = !problem && checkTypes();
-  }
-  if (!good) {
-    if (!problem)
-      fail(Error::S06, "the header is not valid JSON", 8 + end(), rewrite);
-    return toStatus(*problem);
-  }
-  return std::move(result);
+const TensorRecord *SafetensorsHeader::find(llvm::StringRef name) const {
+  auto it = llvm::lower_bound(tensors, name, [](const TensorRecord &a, llvm::StringRef b) { return a.name < b; });
+  return it != tensors.end() && it->name == name ? &*it : nullptr;
 }
 
 absl::StatusOr<uint64_t> safetensorsHeaderLength(llvm::StringRef first, uint64_t fileBytes, llvm::StringRef file,
                                                  const HeaderLimits &limits) {
-  std::string shown = printable(file, 4096);
-  if (fileBytes < 8 || first.size() < 8)
-    return toStatus(brokenRule(Error::S01,
-                               "the file has " + std::to_string(fileBytes) + " bytes, at least 8 are needed", shown, 0,
-                               "", "the download was cut short: fetch the file again"));
   uint64_t length = 0;
-  for (int i = 7; i >= 0; --i)
-    length = length << 8 | uint8_t(first[i]);
-  if (length > limits.headerBytes)
-    return toStatus(brokenRule(Error::S02,
-                               "the header would be " + std::to_string(length) + " bytes long, at most " +
-                                   std::to_string(limits.headerBytes) + " are read",
-                               shown, 0, "", "this is no safetensors file; check what was downloaded"));
-  if (length > fileBytes - 8)
-    return toStatus(brokenRule(Error::S02,
-                               "the header would be " + std::to_string(length) + " bytes long, but only " +
-                                   std::to_string(fileBytes - 8) + " follow",
-                               shown, 0, "", "the download was cut short: fetch the file again"));
+  if (std::optional<base::HeaderProblem> problem = base::readHeaderLength(first, fileBytes, limits, length))
+    return refusal(*problem, file);
   return length;
 }
 
 absl::StatusOr<SafetensorsHeader> parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
                                                          llvm::StringRef file, const HeaderLimits &limits) {
-  if (fileBytes < 8 || header.size() > fileBytes - 8)
-    return toStatus(brokenRule(Error::S02, "the header is longer than the file", printable(file, 4096), 0, "",
-                               "the download was cut short: fetch the file again"));
-  return HeaderReader(header, fileBytes, file, limits).run();
+  base::HeaderTable table;
+  if (std::optional<base::HeaderProblem> problem = base::readHeader(header, fileBytes, limits, table))
+    return refusal(*problem, file);
+  SafetensorsHeader result;
+  result.storage = std::make_unique<llvm::BumpPtrAllocator>();
+  const base::TensorEntry *foreign = nullptr;
+  size_t foreigners = 0;
+  for (const base::TensorEntry &entry : table.tensors) {
+    std::optional<StoredType> type = storedTypeOf(entry.type);
+    if (!type && !foreigners++)
+      foreign = &entry;
+    TensorRecord record;
+    record.name = llvm::StringRef(entry.name).copy(*result.storage);
+    record.shape = llvm::ArrayRef<int64_t>(entry.shape).copy(*result.storage);
+    record.type = type.value_or(StoredType::U8);
+    record.byte = 8 + header.size() + entry.begin;
+    record.bytes = entry.end - entry.begin;
+    record.headerByte = entry.nameByte;
+    result.tensors.push_back(record);
+  }
+  if (foreign)
+    return foreignTypes(*foreign, foreigners, file);
+  llvm::sort(result.tensors, [](const TensorRecord &a, const TensorRecord &b) { return a.name < b.name; });
+  result.metadata = std::move(table.metadata);
+  return result;
 }
 
 } // namespace heddle

@@ -1,13 +1,12 @@
-// The header of a safetensors file as a checked table. Parsing is a pure
-// function of the header's bytes and the file's size, so it is tested and
-// fuzzed without files. The numbers are rules 2 to 24 (README). In a
-// SafetensorsHeader the tensors fill the data exactly, without gaps and without
-// overlap.
+// The header of a safetensors file as a checked table, which the reader that is
+// shared with the runtime makes (runtime/Base/TensorHeader.h). The numbers are
+// rules 2 to 24 (README).
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_SAFETENSORSHEADER_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORS_SAFETENSORSHEADER_H
 
 #include "absl/status/statusor.h"
 #include "compiler/Weights/Files/StoredType.h"
+#include "runtime/Base/TensorHeader.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Allocator.h"
@@ -32,13 +31,7 @@ struct TensorRecord {
   uint64_t elements() const { return bytes / width(type); }
 };
 
-/// What a header may take at most; more is refused.
-struct HeaderLimits {
-  uint64_t headerBytes = 100'000'000;
-  uint64_t tensors = 1'000'000;
-  uint64_t nameBytes = 4096;
-  unsigned rank = 16;
-};
+using base::HeaderLimits;
 
 struct SafetensorsHeader {
   /// Ordered by name.

@@ -4,8 +4,8 @@
 #include "compiler/Weights/Safetensors/ShardIndex.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/JsonCursor.h"
+#include "heddle/utf8.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ConvertUTF.h"
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -184,11 +184,8 @@ bool IndexReader::number_float(double value, const std::string &) {
 }
 
 absl::StatusOr<ShardIndex> IndexReader::run() {
-  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
-  const llvm::UTF8 *at = begin;
-  bool good = true;
-  if (!llvm::isLegalUTF8String(&at, begin + text.size()))
-    good = fail("the index is not valid UTF-8", at - begin);
+  size_t bad = invalidUtf8(text);
+  bool good = bad == std::string_view::npos || fail("the index is not valid UTF-8", bad);
   good = good && parse(*this);
   if (good) {
     size_t rest = text.find_first_not_of(" \t\r\n", end());

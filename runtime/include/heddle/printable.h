@@ -7,33 +7,9 @@
 #ifndef HEDDLE_RUNTIME_INCLUDE_HEDDLE_PRINTABLE_H
 #define HEDDLE_RUNTIME_INCLUDE_HEDDLE_PRINTABLE_H
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
+#include "heddle/utf8.h"
 
 namespace heddle {
-
-/// The length in bytes of the first character of `text`, or 0 where its bytes
-/// are not UTF-8 (no overlong forms, no surrogates, nothing past U+10FFFF).
-/// `code` becomes the character.
-inline size_t utf8Character(std::string_view text, uint32_t &code) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (text.empty())
-    return 0;
-  if ((code = byte(0)) < 0x80)
-    return 1;
-  size_t n = code >= 0xf0 ? 4 : code >= 0xe0 ? 3 : 2;
-  if (code < 0xc2 || code > 0xf4 || text.size() < n)
-    return 0;
-  code &= 0x7fu >> n;
-  for (size_t i = 1; i < n; ++i) {
-    if ((byte(i) & 0xc0) != 0x80)
-      return 0;
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
-}
 
 /// Whether a terminal acts on `code` instead of showing it: control characters,
 /// ends of lines, and the marks that turn the direction of a text.
@@ -46,8 +22,27 @@ inline bool steersTerminal(uint32_t code) {
 /// else 0.
 inline size_t shownCharacter(std::string_view text) {
   uint32_t code = 0;
-  size_t n = utf8Character(text, code);
+  size_t n = decodeUtf8(text, code);
   return n && !steersTerminal(code) ? n : 0;
+}
+
+/// Text from a file, safe to print: what a terminal acts on and what is no UTF-8 as \xNN, and so is a backquote, which
+/// ends a quotation. Cut at `limit` bytes.
+inline std::string printable(std::string_view text, size_t limit = 120) {
+  std::string out;
+  size_t at = 0;
+  while (at < text.size() && out.size() < limit) {
+    size_t length = text[at] == '`' ? 0 : shownCharacter(text.substr(at));
+    if (length) {
+      out += text.substr(at, length);
+    } else {
+      constexpr char digits[] = "0123456789ABCDEF";
+      auto byte = static_cast<unsigned char>(text[at]);
+      out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    }
+    at += length ? length : 1;
+  }
+  return at < text.size() ? out + "..." : out;
 }
 
 } // namespace heddle
