@@ -85,7 +85,7 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
       binary, args, std::nullopt, {StringRef(""), StringRef(log), StringRef(log)}, 0, &why, &failed);
   if (failed) {
     console.err << "heddle: note: " << escaped(output, output.size())
-                << " was not checked, it cannot be run where it lies: " << why << "\n";
+                << " was not checked: it cannot be run in its folder: " << why << "\n";
     return Ok;
   }
   folder.writer(int(process.Pid));
@@ -94,9 +94,9 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
   if (code == 0)
     return Ok;
   ReadFile said = readInputFile(log.c_str(), 1 << 20);
-  return console.complain(
-      code == int(Exit::Resources) ? Error::NoResources : Error::CannotRead,
-      output + ": what was written is not what lies on the disk: " + (said.ok() ? said.bytes : said.why));
+  return console.complain(code == int(Exit::Resources) ? Error::NoResources : Error::CannotRead,
+                          output +
+                              ": what was written is not what is on the disk: " + (said.ok() ? said.bytes : said.why));
 }
 
 /// The name of the side file with the weights; "" if they are in the binary. It has this name from the beginning, since
@@ -197,7 +197,7 @@ static int linkInto(const Console &console, Scratch &folder, StringRef linked, s
   case cpu::Linked::Refused:
     return console.complain(speaksOfResources(error) ? Error::NoResources : Error::OurMistake, error);
   }
-  llvm_unreachable("all answers of the linker stand above");
+  llvm_unreachable("all messages of the linker are above");
 }
 
 /// Writes `linked` anew from front to back as `program`. The linker writes through a mapping, which leaves the file in
@@ -239,7 +239,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   Scratch folder;
   if (std::error_code ec = folder.create(options.output))
     return console.complain(errorOf(ec, Error::CannotWrite),
-                            options.output + ": cannot write beside it: " + ec.message());
+                            options.output + ": cannot write to its folder: " + ec.message());
 
   // Code is generated while weights are read and written; every return before `compiled.wait()` waits for it.
   std::vector<cpu::CodePart> functions = cpu::splitFunctions(code);

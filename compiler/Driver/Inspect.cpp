@@ -67,7 +67,7 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   if (code != Ok || look.json)
     return code;
   console.out << escaped(options.import.path, 4096) << ": accepted"
-              << (module ? "" : "; there are no weights beside it to compare with") << "\n";
+              << (module ? "" : "; there are no weights in its folder to compare with") << "\n";
   if (module)
     if (std::optional<WeightStore> store = openWeights(console, *module, code))
       printWeightsSummary(*store, console.out);

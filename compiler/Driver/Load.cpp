@@ -8,7 +8,7 @@
 #include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/SideFiles/ModelTokenizer.h"
 #include "compiler/SideFiles/SideFiles.h"
-#include "compiler/Template/Probe.h"
+#include "compiler/Template/TemplateTraits.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 #include "heddle/input_file.h"
@@ -234,7 +234,7 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
     code = console.complain(
         Error::WeightsUnknown,
         options.path +
-            ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
+            ": some of its shapes are known from its weights alone, and there are none; --weights=FILE names them");
     guesses.print(console.err, 1); // which
   }
   return module;

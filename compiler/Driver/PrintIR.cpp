@@ -72,7 +72,7 @@ static void printHeader(ModuleOp module, raw_ostream &os, const PrintOptions &op
   auto name = module->getAttrOfType<StringAttr>("model.name");
   os << "// " << (name ? name.getValue() : "a model") << ", ";
   if (!options.pass.empty())
-    os << "after the pass " << options.pass << ", behind the stage " << stageOf(module);
+    os << "after the pass " << options.pass << ", after the stage " << stageOf(module);
   else if (stage)
     os << "stage " << stage->name << ": " << stage->summary;
 

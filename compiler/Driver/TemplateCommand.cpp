@@ -4,7 +4,7 @@
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/SideFiles/ChatTemplate.h"
-#include "compiler/Template/Probe.h"
+#include "compiler/Template/TemplateTraits.h"
 #include "heddle/template.h"
 #include "llvm/Support/FileSystem.h"
 

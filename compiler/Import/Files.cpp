@@ -152,7 +152,7 @@ std::optional<Source> heddle::openSource(Session &session) {
         if (hasConfig)
           sink.say(
                   Diagnostic::Kind::Remark, Loc(), "",
-                  "the model is that of model.json; of config.json beside it only the names of classes and the settings "
+                  "the model is that of model.json; of config.json in the same folder only the names of classes and the settings "
                   "of generation are read")
               .file = std::string(model);
       } else if (!hasConfig) {

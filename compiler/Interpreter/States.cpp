@@ -58,7 +58,7 @@ LogicalResult checkPlaces(model::AppendOp op, const std::vector<int64_t> &slots,
   std::set<std::pair<int64_t, int64_t>> written;
   for (auto [slot, start] : llvm::zip_equal(slots, starts)) {
     if (slot < 0 || slot >= held)
-      return op.emitOpError() << "slot " << slot << " is none of the state's " << held;
+      return op.emitOpError() << "slot " << slot << " is not part of the state's " << held;
     if (start < 0 || start > past)
       return op.emitOpError() << "a text of " << start << " positions is none of 0 to " << past << ", the longest";
     for (int64_t position = start; position < start + fresh; ++position)

@@ -51,7 +51,7 @@ void heddle::checkModelStage(ModuleOp module, ContractReport report) {
     if (isa<model::MapOp, model::WindowsOp, model::LiveRowsOp, model::PackRowsOp, model::UnpackRowsOp>(op))
       report(op, "'" + op->getName().getStringRef() + "', which a later stage makes");
     if (isa<func::FuncOp>(op) && op != run)
-      report(op, "a function beside @run");
+      report(op, "a function other than @run");
   });
 }
 
@@ -65,7 +65,7 @@ void heddle::checkFusedStage(ModuleOp module, ContractReport report) {
       report(op, "a linear with several results");
     for (Value result : op->getResults())
       if (isa<mask::MaskType, attn::BiasType>(result.getType()) && result.use_empty())
-        report(op, "a mask or bias that nobody asks");
+        report(op, "a mask or bias that no attention reads");
   });
 }
 

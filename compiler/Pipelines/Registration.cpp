@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/GPU/Passes.h"
 #include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"

@@ -158,7 +158,7 @@ static constexpr Stage kCudaStages[] = {
     kFusedStage,
     kTiledStage,
     kBuffersStage,
-    {"kernels", kKernels, "what a device launches, one function of one signature for what stood between two barriers",
+    {"kernels", kKernels, "what a device launches, one function of one signature for the code between two barriers",
      checkKernelsStage},
     {"llvm", kKernelsToLlvm, "the LLVM dialect and the device's own ops", checkDeviceStage},
 };
@@ -221,9 +221,9 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
   PipelineOptions values;
   Option<std::string> cache{*this, "cache", llvm::cl::desc("auto, require or none: the cached step"),
                             llvm::cl::init(values.cache)};
-  Option<std::string> slots{
-      *this, "slots", llvm::cl::desc("served, auto, require or none: rows of a batch that are texts of their own"),
-      llvm::cl::init(values.slots)};
+  Option<std::string> slots{*this, "slots",
+                            llvm::cl::desc("served, auto, require or none: rows of a batch that are separate texts"),
+                            llvm::cl::init(values.slots)};
   Option<std::string> paddedRows{*this, "padded-rows", llvm::cl::desc("auto, skip or compute: rows of padding"),
                                  llvm::cl::init(values.paddedRows)};
   Option<int64_t> longestPiece{*this, "longest-piece", llvm::cl::desc("new rows of a call where a state is a ring"),

@@ -32,13 +32,13 @@ static Type elementOf(Stored stored, MLIRContext *context) {
 static std::string unfit(ArrayRef<BlockArgument> state, attn::CacheAttr mark, ModuleOp module) {
   CacheUse use = useOf(state);
   if (!use.good)
-    return "lies as attention reads it, but is also read or written otherwise";
+    return "is stored as attention reads it, but is also read or written otherwise";
   if (use.role && (*use.role != mark.getKind() || use.heads != mark.getHeads()))
-    return "lies as " + std::to_string(mark.getHeads()) + " heads of " +
+    return "is stored as " + std::to_string(mark.getHeads()) + " heads of " +
            attn::stringifyCacheKind(mark.getKind()).str() + ", but attention reads " + std::to_string(use.heads) +
            " of " + attn::stringifyCacheKind(*use.role).str();
   if (use.role && mark.getClasses() != 1 && mark.getClasses() != use.classes)
-    return "lies in " + std::to_string(mark.getClasses()) + " classes; the masks of its readers allow 1 or " +
+    return "is stored in " + std::to_string(mark.getClasses()) + " classes; the masks of its readers allow 1 or " +
            std::to_string(use.classes);
   if (mark.getElement() != elementOf(arithmeticOf(module).stored, module.getContext()))
     return "holds elements of another type than the module stores";
@@ -76,12 +76,12 @@ static std::string misfit(Operation *op) {
   int64_t first = state.getRank() - value.getRank(), axis = append ? int64_t(append.getAxis()) : -1;
   bool slots = append && append.getSlots();
   if (slots && !attn::cacheOf(op))
-    return "has slots, which only a state that lies as attention reads it has";
+    return "has slots, which only a state that is stored as attention reads it has";
   for (int64_t i = 0; i < value.getRank(); ++i)
     if (i != axis &&
         ((!(slots && i == 0) && state.getSize(first + i) != value.getSize(i)) || // a slot is no batch element
          (append && append.getType().getSize(i) != value.getSize(i))))
-      return "has a value whose axis " + std::to_string(i) + " is not the state's";
+      return "has a value with an axis " + std::to_string(i) + " that is not the state's";
   return "";
 }
 
@@ -91,7 +91,7 @@ void heddle::plan::checkCaches(ModuleOp module, Report report) {
       if (!isa<StateType>(arg.getType()))
         continue;
       if (markOf(arg) && !f.getArgAttr(arg.getArgNumber(), "model.state"))
-        report(f, "argument " + Twine(arg.getArgNumber()) + " lies as attention reads it, but is no state");
+        report(f, "argument " + Twine(arg.getArgNumber()) + " is stored as attention reads it, but is no state");
       for (Operation *user : arg.getUsers()) {
         if (!isa<AppendOp, LoadOp, StoreOp>(user))
           continue;
@@ -106,7 +106,7 @@ void heddle::plan::checkCaches(ModuleOp module, Report report) {
     attn::CacheAttr mark = markOf(state.front());
     Operation *owner = state.front().getOwner()->getParentOp();
     if (!llvm::all_of(state, [&](BlockArgument arg) { return markOf(arg) == mark; })) {
-      report(owner, "the state '" + name + "' lies otherwise in another function");
+      report(owner, "the state '" + name + "' is stored otherwise in another function");
       continue;
     }
     if (!mark)

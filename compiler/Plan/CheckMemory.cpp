@@ -180,7 +180,7 @@ private:
   bool intact(Operation *op, ArrayRef<Value> values) {
     for (Value v : values)
       if (Operation *by = spoiler(v)) {
-        report(op, "needs a value that lies where '" + by->getName().getStringRef() + "' has written meanwhile");
+        report(op, "needs a value in the place where '" + by->getName().getStringRef() + "' has written meanwhile");
         return false;
       }
     return true;
@@ -309,7 +309,7 @@ bool Rehearsal::visit(Operation *op) {
   }
   for (Value v : operands)
     if (spoiler(v) ? !mayWriteOver(op, v) : isInPlace(op) && v == op->getOperand(0) && bytesOf(v)) {
-      report(op, isInPlace(op) ? "moves rows in their place, but its result lies elsewhere"
+      report(op, isInPlace(op) ? "moves rows in their place, but its result is elsewhere"
                                : "writes over an operand that it still reads");
       return false;
     }
@@ -453,8 +453,8 @@ std::string PlaceCheck::misplaced(PlaceAttr place, const Size &bytes) {
                                                         : ModelTensorType();
     for (const Dims &dims : samples)
       if (!output || bytes.evaluate(dims).value_or(INT64_MAX) > forms.bytesOf(output).evaluate(dims).value_or(0))
-        return ("lies in output " + Twine(i) + " of '" + function.getName() + "', which has no room for " +
-                bytes.str() + " bytes")
+        return ("is in output " + Twine(i) + " of '" + function.getName() + "', which has no room for " + bytes.str() +
+                " bytes")
             .str();
     return "";
   }
@@ -463,9 +463,9 @@ std::string PlaceCheck::misplaced(PlaceAttr place, const Size &bytes) {
     std::optional<int64_t> from = forms.offsetOf(place).evaluate(dims), size = bytes.evaluate(dims),
                            all = arena->evaluate(dims);
     if (!from || !size || !all)
-      return ("lies at " + form + ", whose dims '" + function.getName() + "' does not know").str();
+      return ("is at " + form + ", of which '" + function.getName() + "' does not know").str();
     if (*from < 0 || *size > *all || *from > *all - *size)
-      return "lies at " + form + ", outside of the arena's " + arena->str() + " bytes";
+      return "is at " + form + ", outside of the arena's " + arena->str() + " bytes";
   }
   return "";
 }

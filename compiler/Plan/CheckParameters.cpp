@@ -59,7 +59,7 @@ static std::string misplaced(ParamOp op, BlobEntryAttr entry) {
     over |= llvm::MulOverflow(range.base() - firsts[i], strides[i], far) || llvm::AddOverflow(at, far, at);
   }
   if (over || at != int64_t(*op.getOffset()) || *op.getStrides() != strides)
-    return "lies at " + std::to_string(*op.getOffset()) + " of the blob, but its entry there at " + std::to_string(at) +
+    return "is at " + std::to_string(*op.getOffset()) + " of the blob, but its entry there at " + std::to_string(at) +
            ", or at other strides";
   return "";
 }
@@ -76,7 +76,7 @@ void heddle::plan::checkParameters(ModuleOp module, Report report) {
     for (OpOperand &use : op->getUses())
       if (!canRead(use, op.getLayout()->getLayout())) {
         std::string text;
-        llvm::raw_string_ostream(text) << "lies in the blob as " << *op.getLayout() << ", which '"
+        llvm::raw_string_ostream(text) << "is in the blob as " << *op.getLayout() << ", which '"
                                        << use.getOwner()->getName() << "' cannot read as its operand "
                                        << use.getOperandNumber();
         return report(op, text);

@@ -2,8 +2,8 @@
 
 #include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/Import/Json/LocatedJson.h"
-#include "compiler/Template/Probe.h"
 #include "compiler/Template/TemplateBlob.h"
+#include "compiler/Template/TemplateTraits.h"
 #include "heddle/input_file.h"
 #include "heddle/template.h"
 #include "llvm/Support/FileSystem.h"

@@ -19,7 +19,7 @@ namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 static constexpr llvm::StringLiteral kTwoVocabularies =
-    "where the model reads one vocabulary and writes another, target_tokenizer.json beside tokenizer.json, or "
+    "where the model reads one vocabulary and writes another, target_tokenizer.json next to tokenizer.json, or "
     "--target-tokenizer FILE, is the tokenizer of what it writes";
 
 //===--- reading --------------------------------------------------------------===//
@@ -220,7 +220,7 @@ std::optional<Compiled> TokenizerReader::target(bool hasSource) {
   if (!hasSource) {
     if (words.note.empty() && !sink.hasErrors())
       refuse(from, from + ": a tokenizer of what the model writes, and none of what it reads; expected tokenizer.json "
-                          "beside the model");
+                          "in the folder of the model");
     return std::nullopt;
   }
   std::optional<Source> source = find(from, "model.target_tokenizer", nullptr);

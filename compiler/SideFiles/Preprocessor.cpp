@@ -208,7 +208,7 @@ static void readSound(SideFileReader &file, StringRef name, Builder &b, Attribut
     bool normalize = file.boolean("do_normalize").value_or(true);
     sound.set(sound::mean.name, b.getF64FloatAttr(normalize ? mean.value_or(-4.2677393) : 0.0));
     sound.set(sound::std.name, b.getF64FloatAttr(normalize ? 2 * deviation.value_or(4.5689974) : 1.0));
-    file.only("padding_value", {"0"}, "rows behind the sound are 0");
+    file.only("padding_value", {"0"}, "rows after the sound are 0");
     file.ignore({"feature_size", "mel_filters", "window"});
   } else if (name == "Speech2Text") {
     set(sound::fbank, 1);

@@ -223,7 +223,7 @@ static void checkFlags(const ImportOptions &options, llvm::ArrayRef<StringRef> f
   for (const std::string &flag : options.ignoreConfig)
     if (StringRef(flag).contains(':') && llvm::none_of(files, [&](StringRef f) { return !keyOf(flag, f).empty(); }))
       sink.errorInFile(Error::NothingNamed, "--ignore-config", "",
-                       quote(StringRef(flag).split(':').first) + " is no file that was read beside the model");
+                       quote(StringRef(flag).split(':').first) + " is no file of the model's directory that was read");
 }
 
 namespace {

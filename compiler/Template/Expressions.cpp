@@ -367,7 +367,7 @@ bool ExpressionParser::subscript(Expression &e) {
     if (name.kind == Token::Name)
       return add(e, name, kAttribute, 0, 0, out.texts.intern(name.text));
     if (name.kind != Token::Integer)
-      return fail(name, "expected a name or a number behind the dot, found " + describe(name));
+      return fail(name, "expected a name or a number after the dot, found " + describe(name));
     return add(e, name, kInteger, number(uint64_t(name.integer))) && add(e, name, kItem);
   }
   Nested nested(*this);
@@ -424,7 +424,7 @@ bool ExpressionParser::arguments(Step &step, Expression &e) {
   std::vector<uint32_t> names;
   Expression star, doubleStar;
   bool comma = false;
-  auto misplaced = [&] { return fail(now(), "an argument stands behind others that come last"); };
+  auto misplaced = [&] { return fail(now(), "an argument comes after others that come last"); };
   for (; !now().is(")"); comma = true) {
     if (comma && !expect(","))
       return false;
@@ -444,7 +444,7 @@ bool ExpressionParser::arguments(Step &step, Expression &e) {
       uint32_t name = out.texts.intern(now().text);
       for (uint32_t other : names)
         if (other == name)
-          return fail(now(), "the argument " + describe(now()) + " stands twice");
+          return fail(now(), "the argument " + describe(now()) + " occurs twice");
       names.push_back(name);
       next();
       next();
@@ -578,7 +578,7 @@ bool ExpressionParser::test(Expression &e) {
       return false;
   } else if (argument && !behind.isName("else") && !behind.isName("or") && !behind.isName("and")) {
     if (behind.isName("is"))
-      return fail(behind, "`is` behind `is`: write brackets");
+      return fail(behind, "`is` after `is`: write brackets");
     size_t begin = at;
     if (!primary(e) || !postfix(e, begin))
       return false;

@@ -265,14 +265,14 @@ bool Parser::signature(Statement &made) {
       return false;
     for (size_t i = 0; i + 1 < made.names.size(); ++i)
       if (made.names[i].name == made.names.back().name)
-        return fail(token, "the parameter " + describe(token) + " stands twice");
+        return fail(token, "the parameter " + describe(token) + " occurs twice");
     if (now().is("=")) {
       next();
       made.values.emplace_back();
       if (!expression(made.values.back()))
         return false;
     } else if (!made.values.empty()) {
-      return fail(token, "a parameter without a default behind one that has it");
+      return fail(token, "a parameter without a default after one that has it");
     }
     if (!count(token))
       return false;

@@ -253,7 +253,7 @@ void Writer::forTag(const Statement &s, Frame frame) {
 void Writer::breakOut(const Statement &s) {
   bool ends = s.kind == Statement::Break;
   if (open.back().loops.empty())
-    return mistake(s.place, std::string("`") + (ends ? "break" : "continue") + "` stands outside of any loop");
+    return mistake(s.place, std::string("`") + (ends ? "break" : "continue") + "` is outside of any loop");
   Loop &loop = open.back().loops.back();
   for (uint32_t i = loop.captures; i < open.back().captures; ++i)
     emit(s.place, kCaptureDrop);

@@ -34,7 +34,7 @@ bool flagOf(const Json &object, const char *key, bool otherwise = false);
 const Json &member(const Json &object, const char *key);
 std::string typeOf(const Json &component);
 
-/// An error unless every key that is read has a value of its kind (Shapes.cpp).
+/// An error unless every key that is read has a value of its kind (CheckKinds.cpp).
 bool rightKinds(const Json &file, Problem &problem);
 
 /// The `pattern` of a component, {"String": ...} or {"Regex": ...}, as a

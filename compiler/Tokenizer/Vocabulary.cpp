@@ -465,7 +465,7 @@ std::string Builder::whyNot(const PieceFile &pieces) const {
   if (pieces.model != 1)
     return "a SentencePiece model that is no Unigram";
   if (pieces.spacesEndWords || !pieces.escapesSpaces)
-    return "a SentencePiece model whose spaces are not in front of words";
+    return "a SentencePiece model with spaces that are not in front of words";
   for (const PieceFile::Piece &piece : pieces.pieces)
     if (piece.kind == PieceFile::UserDefined || piece.kind == PieceFile::Byte)
       return "a SentencePiece model with the piece `" + piece.text + "`, which is a symbol or a byte,";
@@ -489,7 +489,7 @@ bool Builder::ofPieces(const std::string &file, const std::string &kind) {
   if (why = whyNot(pieces); !why.empty()) {
     unsupported = true;
     return fail(file, why + " is unsupported; give tokenizer.json for what is read and, where the target has a "
-                            "vocabulary of its own, target_tokenizer.json for what is written");
+                            "separate vocabulary, target_tokenizer.json for what is written");
   }
   for (auto [role, text] : {std::pair("eos_token", "</s>"), {"unk_token", "<unk>"}, {"pad_token", "<pad>"}})
     if (!config.contains(role))

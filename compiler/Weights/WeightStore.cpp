@@ -65,7 +65,7 @@ absl::Status WeightStore::index() {
   llvm::stable_sort(table, [](const StoredTensor &a, const StoredTensor &b) { return a.name() < b.name(); });
   for (size_t i = 1; i < table.size(); ++i)
     if (table[i - 1].name() == table[i].name())
-      return toStatus(brokenRule(Error::S25, "the tensor also stands in " + table[i - 1].file->path(),
+      return toStatus(brokenRule(Error::S25, "the tensor is also in " + table[i - 1].file->path(),
                                  table[i].file->path(), table[i].record->headerByte, printable(table[i].name()),
                                  "remove it from one of the two files"));
   return absl::OkStatus();

@@ -181,7 +181,7 @@ bool HeaderParser::top(const std::string &name, size_t place) {
   if (name == kMetadata) {
     current.name = name;
     if (sawMetadata)
-      return fail(7, "`__metadata__` stands twice", place, "remove one of the two");
+      return fail(7, "`__metadata__` occurs twice", place, "remove one of the two");
     sawMetadata = true;
     return true;
   }
@@ -201,7 +201,7 @@ bool HeaderParser::field(const std::string &name, size_t place) {
   auto once = [&](bool &seen, Field which) {
     open = which;
     if (seen)
-      return fail(8, "`" + name + "` stands twice in this tensor", place, "remove one of the two");
+      return fail(8, "`" + name + "` occurs twice in this tensor", place, "remove one of the two");
     return seen = true;
   };
   if (name == "dtype")
@@ -310,7 +310,7 @@ bool HeaderParser::closeMetadata() {
             [&](size_t a, size_t b) { return std::tie(name(a), a) < std::tie(name(b), b); });
   for (size_t i = 1; i < order.size(); ++i)
     if (name(order[i - 1]) == name(order[i]))
-      return fail(8, "key `" + printable(name(order[i])) + "` stands twice in `__metadata__`", metadataAt[order[i]],
+      return fail(8, "key `" + printable(name(order[i])) + "` occurs twice in `__metadata__`", metadataAt[order[i]],
                   "remove one of the two");
   return true;
 }
@@ -350,7 +350,7 @@ bool HeaderParser::closeTensor() {
   if (begin > end)
     return fail(16, "the data range " + range + " ends before it begins", offsetsAt, kRewrite);
   if (end > dataBytes)
-    return fail(17, "the data range " + range + " ends behind the file's " + text(dataBytes) + " bytes of data",
+    return fail(17, "the data range " + range + " ends after the file's " + text(dataBytes) + " bytes of data",
                 offsetsAt, "the file is probably a download that was cut short: fetch it again");
   if (end - begin != bytes)
     return fail(18,
@@ -377,7 +377,7 @@ bool HeaderParser::checkTogether() {
   };
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i - 1]->name == order[i]->name)
-      return refuse(7, "the name stands twice, first at byte " + text(order[i - 1]->nameByte), order[i]->nameByte,
+      return refuse(7, "the name occurs twice, first at byte " + text(order[i - 1]->nameByte), order[i]->nameByte,
                     order[i], "rename or remove one of the two");
   std::sort(order.begin(), order.end(), [](const TensorEntry *a, const TensorEntry *b) {
     return std::tie(a->begin, a->end, a->name) < std::tie(b->begin, b->end, b->name);
@@ -389,8 +389,8 @@ bool HeaderParser::checkTogether() {
       bool gap = tensor->begin > reached, inside = !gap && tensor->begin == tensor->end;
       std::string other =
           before ? "tensor `" + printable(before->name) + "`" : std::string("the beginning of the data");
-      std::string message = gap      ? text(tensor->begin - reached) + " bytes lie unused behind " + other
-                            : inside ? "an empty tensor lies inside " + other
+      std::string message = gap      ? text(tensor->begin - reached) + " bytes are unused after " + other
+                            : inside ? "an empty tensor is inside " + other
                                      : "the data overlaps " + other + " by " + text(reached - tensor->begin) + " bytes";
       return refuse(inside ? 21 : 19, std::move(message), dataStart + tensor->begin, tensor, kRewrite);
     }

@@ -21,7 +21,7 @@ const std::vector<ChatLoop::Command> &ChatLoop::commands() {
   static const std::vector<Command> all = {
       {"help", "", "this list", &ChatLoop::help},
       {"system", "[TEXT]", "what the model is told first; without TEXT nothing", &ChatLoop::system},
-      {"clear", "", "begins anew behind the system's turn", &ChatLoop::clear},
+      {"clear", "", "begins anew after the system's turn", &ChatLoop::clear},
       {"retry", "", "asks the last question again", &ChatLoop::retry},
       {"undo", "", "takes the last question and its answer back", &ChatLoop::undo},
       {"save", "FILE", "writes the conversation as JSON", &ChatLoop::save},
@@ -45,7 +45,7 @@ Status ChatLoop::obey(const std::string &line) {
       continue;
     std::string takes = command.takes;
     if (takes.empty() ? !given.empty() : given.empty() && takes[0] != '[')
-      return badUsage("/" + name + (takes.empty() ? " takes nothing behind it" : " takes " + takes));
+      return badUsage("/" + name + (takes.empty() ? " takes no argument" : " takes " + takes));
     return (this->*command.run)(given);
   }
   std::string near = nearestName(name, names);

@@ -68,7 +68,7 @@ Status Args::parse(const std::vector<std::string> &input, const std::vector<std:
     if (onlyWords || word.size() < 2 || word[0] != '-') {
       if (args.words.size() == maxPositional)
         return badUsage("unexpected argument " + quote(word))
-            .withHelp("a text of several words stands in quotes; see --help");
+            .withHelp("a text of several words is put in quotes; see --help");
       args.words.push_back(word);
       args.spoken += !onlyWords;
       continue;

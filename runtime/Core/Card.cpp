@@ -112,7 +112,7 @@ Status Card::parse(const char *text, Card &card, std::optional<Card> &device) {
     return {};
   HEDDLE_TRY(parse(behind(card).data(), device.emplace()));
   if (!behind(*device).empty())
-    return internalError("the card of this program goes on behind its end");
+    return internalError("the card of this program goes on after its end");
   return sameModel(card, *device) ? Status() : internalError("the cards of two targets differ in their model");
 }
 

@@ -11,7 +11,7 @@ bool CardParser::readEntry() {
   if ((!card.entries.empty() && !closeEntry()) || !text(next.name))
     return false;
   if (card.entry(next.name))
-    return fail("an entry needs a name of its own");
+    return fail("an entry needs a separate name");
   next.index = int(card.entries.size());
   card.entries.push_back(std::move(next));
   sawDims = false;
@@ -101,7 +101,7 @@ bool CardParser::readState() {
   return form(bytes, entry().dims, state.bytes);
 }
 
-/// What stands behind `groups`.
+/// What stands after `groups`.
 bool CardParser::pieces(State &state) {
   if (!integer(state.groups, 1))
     return false;

@@ -150,7 +150,7 @@ Status Model::mapWeights() {
   std::string path = weightsPath();
   OpenedFile file(path.c_str());
   if (Status status = checkOpened(file, path); !status.ok())
-    return std::move(status).withHelp("the file belongs beside the program");
+    return std::move(status).withHelp("the file belongs in the folder of the program");
   if (file.size() != theImage.weightsSize)
     return badFile(format("%s has %llu bytes, this program was compiled with "
                           "%llu: not its weights",

@@ -47,7 +47,7 @@ Status Device::start(const void *from) {
     return {};
   if (!card.regroups.empty() &&
       uint64_t(card.regroups.back().offset) + card.regroups.back().bytes() > image.weightsSize)
-    return internalError("a weight to be regrouped ends behind the weights");
+    return internalError("a weight to be regrouped ends after the weights");
   HEDDLE_TRY(take(image.weightsSize, "the weights", weights));
   return upload(gpu, from, image.weightsSize, card.regroups, weights);
 }

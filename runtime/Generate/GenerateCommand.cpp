@@ -43,7 +43,7 @@ Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
         .withHelp(model.card().roles.present ? "what works now: generate --ids 1,2,3 -n 20, or "
                                                "generate --input FILE --output FILE -n 20"
                                              : "what works now: run --input FILE --output FILE")
-        .withHelp("with a tokenizer.json beside config.json (or vocab.json and "
+        .withHelp("with a tokenizer.json next to config.json (or vocab.json and "
                   "merges.txt, or vocab.txt) when it is compiled it takes "
                   "texts");
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
@@ -169,7 +169,7 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   if (!whole && options.newTokens < wanted)
     tellContext(model);
   else if (!whole && options.lengthIsOurs)
-    note(format("the text ends after %lld new tokens, as nobody said how many; -n N makes up to N",
+    note(format("the text ends after %lld new tokens, as no number was given; -n N makes up to N",
                 static_cast<long long>(options.newTokens)));
   return {};
 }
@@ -311,7 +311,7 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizers *toke
   TextBeside beside = textBeside(model.card());
   bool given = promptText != nullptr;
   if (given && beside == TextBeside::None)
-    return badUsage("this model takes a file and no text beside it");
+    return badUsage("this model takes a file and no text with it");
   Tokenizer none;
   if (given && !tokenizers)
     return openTokenizer(model, none);

@@ -285,7 +285,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
     HEDDLE_TRY(bytesOf(state.bytes, dims, quote(state.name), bytes));
     if (state.groups == 0 || bytes % (state.groups * from.size()) != 0)
       return unsupported("the state " + quote(state.name) +
-                         " of this model has no part of its own for each row, "
+                         " of this model has no separate part for each row, "
                          "so that beams cannot share a batch")
           .withHelp("use --num-beams 1");
     HEDDLE_TRY(model->backend().permute(memory.states[state.name], state.groups, bytes / state.groups, from));

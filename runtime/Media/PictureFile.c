@@ -103,7 +103,7 @@ static int read_png(struct reader *reader, uint64_t max_pixels) {
   png_set_interlace_handling(reader->png);
   png_read_update_info(reader->png, reader->info);
   if (png_get_rowbytes(reader->png, reader->info) != (size_t)width * 3)
-    return refuse(reader->out, "a PNG whose rows are no RGB");
+    return refuse(reader->out, "a PNG with rows that are no RGB");
   reader->rows = malloc(height * sizeof *reader->rows);
   if (!reader->rows)
     return refuse(reader->out, "no memory for the rows");

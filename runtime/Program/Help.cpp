@@ -140,7 +140,7 @@ static void printAsking(const Card &card, const Abilities &can, const char *self
            "answer it, the likeliest first\n",
            self);
   } else if (!can.mask.empty()) {
-    printf("  %s \"TEXT with %s in it\"\n      the words that may stand there, "
+    printf("  %s \"TEXT with %s in it\"\n      the words that may be there, "
            "the likeliest first\n",
            self, can.mask.c_str());
   } else if (can.classifies) {
@@ -196,7 +196,7 @@ static void printInfo(const char *self) {
 
 static void printBench(const Abilities &can, const char *self) {
   printf("  %s bench [%s--batch B] [--profile] [--json]\n"
-         "      speed, beside what this machine can reach%s\n",
+         "      speed, compared with what this machine can reach%s\n",
          self, can.generates ? "--prompt-tokens P] [--new-tokens N] [" : "--prompt-tokens P] [",
          can.generates ? "" : "; --input FILE: the tensors that run takes");
 }
@@ -213,7 +213,8 @@ static void printTurnOptions() {
 }
 
 static void printServe(const char *self) {
-  printf("  %s serve [--port N] [--host ADDRESS]\n      the model behind OpenAI's API, and a page at /\n", self);
+  printf("  %s serve [--port N] [--host ADDRESS]\n      the model as a server with OpenAI's API, and a page at /\n",
+         self);
 }
 
 /// Options and limits of `serve`.
@@ -291,7 +292,7 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
     printBench(can, self);
     printf("\n  --json                    as one JSON object\n"
            "  --profile                 also where the time goes: a line for each weight, all layers together,\n"
-           "                            beside what the machine needs for its operations and bytes\n");
+           "                            compared with what the machine needs for its operations and bytes\n");
     printWhere(card);
     example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32" : "bench --prompt-tokens 128";
   } else if (topic == "chat" && hasCommand("chat")) {
@@ -345,7 +346,7 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
     printServe(self);
   printVerify(self);
   printLicences(self);
-  printf("  %s help COMMAND\n      more of one of these; --version says who "
+  printf("  %s help COMMAND\n      more of one of these; --version says which Heddle "
          "made it\n\n",
          self);
   if (can.turns) {

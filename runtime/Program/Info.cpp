@@ -74,7 +74,7 @@ static const char *aboutEntry(const std::string &name) {
   return name == "run"        ? " (tensors in, tensors out)"
          : name == "once"     ? " (the source of a text; generate calls it first)"
          : name == "step"     ? " (the next tokens; generate calls it again and again)"
-         : name == "defaults" ? " (what a prompt has of inputs that nobody gave and `extend` continues)"
+         : name == "defaults" ? " (what a prompt has of inputs that were not given and `extend` continues)"
          : name == "batch"    ? " (the next tokens of texts in slots)"
                               : "";
 }
@@ -160,7 +160,7 @@ static void printText(const Model &model) {
            both.target().size());
   else
     printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes"
-                              : texts ? "no (one beside config.json is compiled in: ids become texts)"
+                              : texts ? "no (one next to config.json is compiled in: ids become texts)"
                                       : "no");
   std::string lengths;
   for (const auto &[name, bound] : card.dims)
@@ -196,7 +196,7 @@ static void printText(const Model &model) {
   if (!card.sound.values.empty())
     printf("takes: speech, WAV\n");
   if (const Value *value = unusedMedia(card))
-    printf("takes: %s as a tensor (a preprocessor_config.json beside "
+    printf("takes: %s as a tensor (a preprocessor_config.json next to "
            "config.json is compiled in: files can be given)\n",
            value->name.c_str());
   if (!card.labels.empty()) {

@@ -91,7 +91,7 @@ Status askAboutCommand(const Model &model, const Args &args) {
   auto asked = [&](const std::string &why, const std::string &help) {
     Status status = badUsage(why).withHelp(help);
     bool texts = model.image().tokenizerSize != 0;
-    return texts ? std::move(status).withHelp("as a text it stands after --: " + model.name + " -- " + word) : status;
+    return texts ? std::move(status).withHelp("as a text it comes after --: " + model.name + " -- " + word) : status;
   };
   std::vector<std::string> names = commandNames();
   names.push_back("help");
@@ -139,7 +139,7 @@ static Status missingCommand(const Model &model, const std::string &word) {
   else if (word == "serve")
     status = std::move(status).withHelp(std::string("one is for models that ") + (makes ? "make" : "read") +
                                         " texts, with a tokenizer, and take no pictures or sound");
-  return texts ? std::move(status).withHelp("as a text it stands after --: " + model.name + " -- " + word) : status;
+  return texts ? std::move(status).withHelp("as a text it comes after --: " + model.name + " -- " + word) : status;
 }
 
 /// The words without --raw, which says of any command that a terminal gets the bytes (runProgram); a text of a model

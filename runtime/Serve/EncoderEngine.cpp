@@ -360,7 +360,7 @@ rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tokenizer,
   for (const rt::Value &value : run->inputs)
     if (!value.hasDefault && value.name != "input_ids")
       return rt::unsupported("this model needs " + rt::quote(value.name) + " (" + value.typeText() +
-                             ") beside a text, and texts alone are served");
+                             ") with a text, and texts alone are served");
   const rt::Value *words = nullptr;
   for (const char *name : {"logits", "prediction_logits"})
     for (size_t rank : {2, 3})

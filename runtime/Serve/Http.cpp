@@ -271,7 +271,7 @@ void RequestReader::feedChunkByte(char c) {
     if (text.size() == limits.head)
       return refuse(431, "what follows the last chunk is too long");
     if ((c == '\n') != (before == '\r') || (c != '\r' && c != '\n' && !isValue(c)))
-      return refuse(400, "lines behind the last chunk end in CR LF, and hold no control bytes");
+      return refuse(400, "lines after the last chunk end in CR LF, and hold no control bytes");
     text += c;
     if (c == '\n' && (text.size() == 2 || text[text.size() - 3] == '\n')) {
       text.clear();

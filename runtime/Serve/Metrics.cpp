@@ -68,7 +68,7 @@ std::string Metrics::text(size_t waiting, size_t slots) const {
   text += step.text("heddle_step_seconds", "Time of a step, or of a batch of an encoder.");
   text += firstToken.text("heddle_first_token_seconds", "From the request to its first token.");
   text += batchRows.text("heddle_batch_rows", "Texts that were computed together.");
-  text += "# HELP heddle_cancelled_total Answers that nobody waited for.\n# TYPE heddle_cancelled_total counter\n";
+  text += "# HELP heddle_cancelled_total Answers that no client waited for.\n# TYPE heddle_cancelled_total counter\n";
   line("heddle_cancelled_total", "", cancelled);
   text += "# HELP process_resident_memory_bytes Memory of this process.\n# TYPE process_resident_memory_bytes gauge\n";
   line("process_resident_memory_bytes", "", residentBytes());

@@ -97,7 +97,7 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   if (args.has("--api-key-file") && args.has("--no-key"))
     return rt::badUsage("--api-key-file and --no-key exclude each other");
   if (!isThisMachine(options.listen.host) && gate.keys.empty() && !args.has("--no-key"))
-    return rt::badUsage("whoever reaches " + options.listen.host + " could use the model")
+    return rt::badUsage("everyone who reaches " + options.listen.host + " could use the model")
         .withHelp("--api-key-file FILE asks for a key, --no-key serves everyone");
   const rt::Card &card = service.model->card();
   service.name = service.model->name; // two programs may be of one family

@@ -38,7 +38,7 @@ Status Slots::prepare(rt::Model &newModel, int64_t count, int64_t newContext, in
   entry = card.entry("batch");
   const rt::Value *tokens = entry ? entry->input(card.roles.tokens) : nullptr;
   if (!tokens || tokens->axes.size() != 2 || tokens->axes[0].asDim() < 0)
-    return rt::internalError("no entry batch whose tokens are i64[B, new]");
+    return rt::internalError("no entry batch with tokens of i64[B, new]");
   batchDim = tokens->axes[0].asDim();
   for (size_t i = 0; i < entry->dims.size(); ++i)
     if (int(i) != batchDim && !rt::isStepDim(entry->dims[i]))
@@ -79,7 +79,7 @@ Status Slots::copy(int64_t from, int64_t to, int64_t length) {
     uint64_t bytes = 0;
     HEDDLE_TRY(rt::bytesOf(state.bytes, dims, rt::quote(state.name), bytes));
     if (state.groups == 0)
-      return rt::internalError("the state " + rt::quote(state.name) + " has no part of its own for each slot");
+      return rt::internalError("the state " + rt::quote(state.name) + " has no separate part for each slot");
     // [groups][slots] pieces of `parts` parts; of each part the blocks that hold the beginning, of a ring all.
     uint64_t piece = bytes / uint64_t(state.groups * count()), parts = 1, wanted = piece;
     if (state.parts) {

@@ -168,7 +168,7 @@ bool Machine::gather(uint32_t a, uint32_t b, Arguments &given, size_t &taken) {
     for (uint32_t i = 0; i < more.dict->count; ++i) {
       Value key = more.dict->entries[i].key;
       if (!key.isText())
-        return s.fail("the keys behind `**` are texts");
+        return s.fail("the keys after `**` are texts");
       if (std::find(names.begin(), names.end(), key.view()) != names.end())
         return s.fail("an argument is given twice");
       names.push_back(key.view());

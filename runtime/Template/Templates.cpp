@@ -67,7 +67,7 @@ const char *Templates::check() const {
   const WordSpan &offsets = sections[kTexts], &functions = sections[kFunctions], &templates = sections[kTemplates];
   for (uint32_t i = 0; i <= textCount; ++i)
     if (offsets.data[1 + i] > byteCount || (i && offsets.data[1 + i] < offsets.data[i]))
-      return "a text lies outside";
+      return "a text is outside";
   if (functions.count % kFunctionWords || sections[kCode].count % kInstructionWords || sections[kNumbers].count % 2)
     return "a section is cut off";
   size_t instructions = sections[kCode].count / kInstructionWords;
@@ -75,7 +75,7 @@ const char *Templates::check() const {
     const uint32_t *words = functions.data + f;
     size_t begin = words[kBegin], end = words[kEnd], names = words[kParameterNames];
     if (begin >= end || end > instructions || words[kSlots] > (1u << 20) || words[kName] >= textCount)
-      return "a function lies outside";
+      return "a function is outside";
     if ((sections[kCode].data[(end - 1) * kInstructionWords] & 255) != kReturn)
       return "a function without its end";
     const WordSpan &lists = sections[kNames];
@@ -90,11 +90,11 @@ const char *Templates::check() const {
     return "no template";
   for (size_t i = 0; i < templates.count; i += 2)
     if (templates.data[i] >= textCount || templates.data[i + 1] >= functions.count / kFunctionWords)
-      return "a template lies outside";
+      return "a template is outside";
   const WordSpan &variables = sections[kVariables];
   for (size_t i = 0; i < variables.count; ++i)
     if (variables.data[i] >= textCount || variables.count % 2)
-      return "a variable lies outside";
+      return "a variable is outside";
   for (const WordSpan *map : {&tables.upper, &tables.lower, &tables.title}) {
     if (!map->count)
       continue;
@@ -123,7 +123,7 @@ const char *Templates::open(const unsigned char *data, uint64_t size) {
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t kind = words[3 + i * 3], offset = words[4 + i * 3], length = words[5 + i * 3];
     if (kind >= kSections || offset % 4 || offset > size || length > (size - offset) / 4)
-      return "a section lies outside";
+      return "a section is outside";
     sections[kind] = {words + offset / 4, size_t(length)};
   }
   const WordSpan &texts = sections[kTexts];

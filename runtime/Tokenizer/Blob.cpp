@@ -48,7 +48,7 @@ Status Blob::open(const unsigned char *data, uint64_t size) {
   for (uint64_t i = 0; i < sections; ++i) {
     uint64_t kind = words[3 + i * 3], offset = words[4 + i * 3], count = words[5 + i * 3];
     if (kind >= 16 || offset % 4 || offset > size || count > (size - offset) / 4)
-      return bad("a section lies outside");
+      return bad("a section is outside");
     views[kind] = {words + offset / 4, size_t(count)};
   }
   const View &pieces = views[tok::kPieces];

@@ -32,7 +32,8 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
   std::string table = runtimeFile(runtimeArchive, kLinkDirs);
   auto said = llvm::MemoryBuffer::getFile(table);
   if (!said) {
-    error = table + ", which the build of the runtime leaves beside it, cannot be read: " + said.getError().message();
+    error = table +
+            ", which the build of the runtime leaves in the same folder, cannot be read: " + said.getError().message();
     return Linked::Unreadable;
   }
   llvm::SmallVector<StringRef> dirs;

@@ -11,6 +11,8 @@ The rules:
   sentences  a sentence has at most 35 words; the aim is 25. Inline code counts as one word.
 
 Of the .td files the descriptions of ops, types, attributes and passes are read: words, sentences.
+Of C++ sources and .def tables the string literals of several words are read, which are messages
+and help: words.
 
 Prints a line `path:line: rule: text` for each finding, then the number of pages and findings. Exit
 status 1 if there is a finding, or if the script misses one of the lines that it must catch
@@ -40,7 +42,7 @@ DATES = [
 
 PEOPLE = (r"(?:people|persons?|users?|readers?|clients?|engineers?|contributors?|newcomers?"
           r"|strangers?|authors?|developers?|anyone|someone|those|one|attackers?|maintainers?"
-          r"|reviewers?)")
+          r"|reviewers?|everyone)")
 # (pattern, what to write instead, pages or folders in which the word is a defined term). `who` may
 # follow a noun for people.
 WORDS = [
@@ -49,14 +51,14 @@ WORDS = [
     (r"\b(?:nobody|somebody|everybody|anybody)(?:'s)?\b",
      "name the actor: a row, an op, a client", []),
     (r"\bbesides?\b", "next to, with, in the same folder as, compared with", []),
-    (r"\bbehind\b(?! (?:a|the|another) (?:\w+ )?proxy)", "after, below, at the end of", []),
+    (r"(?<!look-)\bbehind\b(?! (?:a|the|another) (?:\w+ )?proxy)", "after, below, at the end of", []),
     (r"\bin turns\b|\bturned rows?\b|\bturns? of (?:its|the|a) loop\b|\bturns of\b",
      "alternating, iteration, rotated row", []),
     (r"\bpieces?\b", "part, chunk, block, token",
      ["dialects/Tile", "compiler/Conversion/TileToNVVM", "compiler/Conversion/ModelToEntries",
       "compiler/GLOSSARY.md"]),
     (r"\b(?:stands?|stood)\b(?! for\b)", "is, is written, comes", []),
-    (r"\b(?:lies|lay)\b", "is stored, is in", []),
+    (r"\blies\b|\blay\b(?! the)", "is stored, is in", []),
     (r"\bcompany\b", "other rows of the batch, other requests", []),
     (r"\brims?\b", "edge", []),
     (r"\btorn\b", "cannot be parsed", []),
@@ -236,8 +238,32 @@ def descriptions(path, text):
     return found
 
 
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+def messages(path, text):
+    """[(line, rule, what)] of the string literals of several words in a source"""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"\s*(//|#\s*include)", line):
+            continue
+        for m in LITERAL.finditer(re.sub(r"(?<!:)//(?=[^\"]*$).*", "", line)):
+            for pattern, instead, places in RULES if " " in m[1] else ():
+                q = pattern.search(m[1])
+                # A question to a model, in an example of --help, asks for a person.
+                if not q or q[0] == "Who" or any(path.startswith(p + "/") for p in places) or q[0].lower().startswith("piece") \
+                        or "who" in q[0].lower() and AFTER_PEOPLE.search(m[1][:q.start()]):
+                    continue
+                found.append((number, "words", "%s: %s" % (q[0], instead)))
+    return found
+
+
 def self_test():
     wrong = []
+    for line, count in (('  return error("it stands in the weights");', 1), ('  // it stands there', 0), ('#include "behind the x"', 0),
+                        ('{"stands"}', 0), ('f("see the file", g); // what stands there', 0), ('"a look-behind of"', 0)):
+        if len(messages("compiler/a.cpp", line)) != count:
+            wrong.append("prose.py: expected %d findings of messages in %s" % (count, line))
     for path, text, rule in CAUGHT:
         rules = {r for _, r, _ in findings(path, text)}
         if rules != ({rule} if rule else set()):
@@ -256,8 +282,13 @@ def pages():
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build", "__pycache__")))
         for name in sorted(names):
             path = os.path.relpath(os.path.join(top, name), ROOT)
-            if name.endswith((".md", ".td")) and path not in WRITTEN:
+            code = path.startswith(CODE) and os.path.splitext(name)[1] in KINDS
+            if (code or name.endswith((".md", ".td"))) and path not in WRITTEN:
                 yield path
+
+
+KINDS = {".td": descriptions, ".cpp": messages, ".c": messages, ".h": messages, ".def": messages}
+CODE = ("compiler/", "dialects/", "runtime/", "targets/")
 
 
 def main():
@@ -266,10 +297,10 @@ def main():
     wrong, looked, total = self_test(), 0, 0
     for path in named or pages():
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-            found = sorted((descriptions if path.endswith(".td") else findings)(path, f.read()))
+            found = sorted(KINDS.get(os.path.splitext(path)[1], findings)(path, f.read()))
         wrong += ["%s:%d: %s: %s" % (path, number, rule, what) for number, rule, what in found]
         looked, total = looked + 1, total + len(found)
-    print("\n".join(wrong + ["%d pages, %d findings" % (looked, total)]))
+    print("\n".join(wrong + ["%d pages and sources, %d findings" % (looked, total)]))
     return int(bool(wrong))
 
 

@@ -66,7 +66,7 @@ TEST(Json, IntegersAreExact) {
 
 TEST(Json, Refusals) {
   for (auto [text, words] : std::vector<std::pair<std::string, std::string>>{
-           {"{\"a\": 1, \"a\": 2}", "t.json:1:10: error[H0303]: the key 'a' stands twice"},
+           {"{\"a\": 1, \"a\": 2}", "t.json:1:10: error[H0303]: the key 'a' occurs twice"},
            {"{\"a\": 1,}", "t.json:1:9: error[H0302]: not JSON"},
            {"{\"a\": \"\xff\"}", "t.json:1:8: error[H0302]: not JSON: invalid string: ill-formed UTF-8"},
            {"[1, NaN]", "not JSON"},

@@ -59,7 +59,7 @@ TEST(Refusal, KeysOpsAndNames) {
 /// What a first reader of the tutorial writes; each says the way out and has no second error in its wake.
 TEST(Refusal, SlipsOfTheFirstHour) {
   refuseOnce(memoryIs("{\"concat\": [\"x\", {\"l2_norm\": \"x\"}], \"axis\": -1}"),
-             {"$.body[5].memory.concat[1]", "a statement of its own before this one", "{\"y\": {\"l2_norm\": ...}}"});
+             {"$.body[5].memory.concat[1]", "a separate statement before this one", "{\"y\": {\"l2_norm\": ...}}"});
   refuseOnce(encoder().edit("\"repeat\": \"=layers\"", "\"repeat\": \"layers\""),
              {"found 'layers'; did you mean '=layers'?"});
   refuseOnce(encoder().edit("{\"memory\": \"=x\"}", "{\"memory\": \"=x\", \"if\": \"layers > 1\"}"),

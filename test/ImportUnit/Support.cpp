@@ -16,7 +16,7 @@ Case Case::edit(const std::string &from, const std::string &to) const {
   EXPECT_NE(at, std::string::npos) << "nothing to edit: " << from;
   if (at == std::string::npos)
     return c;
-  EXPECT_EQ(where.find(from, at + 1), std::string::npos) << "stands twice: " << from;
+  EXPECT_EQ(where.find(from, at + 1), std::string::npos) << "occurs twice: " << from;
   where.replace(at, from.size(), to);
   return c;
 }

@@ -14,12 +14,15 @@ import sys
 from layering import ROOT, SOURCES
 
 FLOORS = {
+    "compiler/Conversion/Lowering": ["Language", "Facts", "Frame", "Ops", ("CPU", "GPU"), "."],
     "compiler": ["cmake", "Tokenizer", "Template", "Weights", "Import", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
                  "MaskReport", "Tools"],
     "compiler/Weights": ["Files", "Safetensors", "Coded", "Gguf", ".", "Pack"],
     "compiler/Import": ["Json", "Description", "Evaluate", "Weights", "Ops", "."],
 }
 CAUGHT = [
+    ("compiler/Conversion/Lowering/GPU/WarpLanes.cpp", '#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"'),
+    ("compiler/Conversion/Lowering/Facts/Tiles.cpp", '#include "compiler/Conversion/Lowering/Frame/Lowering.h"'),
     ("compiler/SideFiles/SideFiles.cpp", '#include "compiler/Driver/Console.h"'),
     ("compiler/Driver/Compile.cpp", '#include "compiler/MaskReport/MaskReport.h"'),
     ("compiler/Plan/PlanMemory.cpp", '#include "compiler/Interpreter/Interpreter.h"'),

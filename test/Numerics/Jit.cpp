@@ -1,6 +1,7 @@
 //===- Jit.cpp - functions of stage `buffers`, compiled in this process ---===//
 
 #include "test/Numerics/Jit.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Pipelines/Stages.h"

@@ -1,6 +1,7 @@
 //===- Kernels.cpp - a module compiled and interpreted side by side -------===//
 
 #include "test/Numerics/Kernels.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/ParameterBlob.h"

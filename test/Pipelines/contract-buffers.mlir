@@ -27,7 +27,7 @@ module attributes {heddle.stage = "buffers"} {
   func.func @run(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*T"} {
     %a = model.cumsum %x axis 0 {model.place = [#model.place<arena, "0">]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
     %b = model.cumsum %x axis 0 {model.place = [#model.place<arena, "2*T">]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
-    // expected-error @below {{promises: needs a value that lies where 'model.cumsum' has written meanwhile}}
+    // expected-error @below {{promises: needs a value in the place where 'model.cumsum' has written meanwhile}}
     %c = model.cumsum %a axis 0 {model.place = [#model.place<arena, "32*T">]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
     return {model.copies = array<i1>}
   }
@@ -82,7 +82,7 @@ module attributes {heddle.stage = "buffers"} {
     %a = model.cumsum %x axis 0 {model.place = [#model.place<arena, "0">]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
     %y = model.repeat 3 iter(%x) {model.place = [#model.place<arena, "16*T">], model.copy_in = array<i1: true>, model.copy_back = array<i1: true>} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32> {
     ^bb0(%i: index, %z: !model.tensor<[T], f32>):
-      // expected-error @below {{promises: needs a value that lies where 'model.cumsum' has written meanwhile}}
+      // expected-error @below {{promises: needs a value in the place where 'model.cumsum' has written meanwhile}}
       %b = model.map %z, %a {model.place = [#model.place<arena, "32*T">]} : (!model.tensor<[T], f32>, !model.tensor<[T], f32>) -> !model.tensor<[T], f32> {
       ^bb0(%e: f32, %f: f32):
         %n = arith.addf %e, %f : f32

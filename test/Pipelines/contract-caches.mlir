@@ -15,7 +15,7 @@ module attributes {heddle.stage = "tiled"} {
 
 #keys = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>
 module attributes {heddle.stage = "tiled"} {
-  // expected-error @below {{promises: the state 'k' lies otherwise in another function}}
+  // expected-error @below {{promises: the state 'k' is stored otherwise in another function}}
   func.func @once(%s: !model.state<[B, capacity, 8], f32> {model.state = "k", attn.cache = #keys}) { return }
   func.func @step(%s: !model.state<[B, capacity, 8], f32> {model.state = "k"}) { return }
 }
@@ -24,7 +24,7 @@ module attributes {heddle.stage = "tiled"} {
 
 #keys = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>
 module attributes {heddle.stage = "tiled"} {
-  // expected-error @below {{promises: the state 'k' lies as attention reads it, but is also read or written otherwise}}
+  // expected-error @below {{promises: the state 'k' is stored as attention reads it, but is also read or written otherwise}}
   func.func @step(%q: !model.tensor<[B, new, 8], f32>, %s: !model.state<[B, capacity, 8], f32> {model.state = "k", attn.cache = #keys}) -> !model.tensor<[B, "new+past", 8], f32> {
     %k = model.append %s, %q axis 1 {attn.cache = #keys} : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
     return %k : !model.tensor<[B, "new+past", 8], f32>
@@ -35,7 +35,7 @@ module attributes {heddle.stage = "tiled"} {
 
 #keys = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>
 module attributes {heddle.stage = "tiled"} {
-  // expected-error @below {{promises: argument 0 lies as attention reads it, but is no state}}
+  // expected-error @below {{promises: argument 0 is stored as attention reads it, but is no state}}
   func.func @step(%s: !model.state<[B, capacity, 8], f32> {attn.cache = #keys}) { return }
 }
 
@@ -45,7 +45,7 @@ module attributes {heddle.stage = "tiled"} {
 #tiles = #attn.schedule<rows = 32, keys = 128, panel = 16, packed = 1>
 #cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16>
 module attributes {heddle.stage = "tiled"} {
-  // expected-error @below {{promises: the state 'v' lies as 2 heads of values, but attention reads 4 of values}}
+  // expected-error @below {{promises: the state 'v' is stored as 2 heads of values, but attention reads 4 of values}}
   func.func @step(%q: !model.tensor<[B, new, 8], f32>, %k: !model.tensor<[B, "new+past", 8], f32>, %s: !model.state<[B, capacity, 8], f32> {model.state = "v", attn.cache = #cache}) -> !model.tensor<[B, new, 8], f32> {
     %v = model.append %s, %q axis 1 {attn.cache = #cache} : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
     %c = mask.causal
@@ -107,12 +107,12 @@ module attributes {heddle.stage = "tiled"} {
 // What is written or read is as large as its part of the state.
 module attributes {heddle.stage = "tiled"} {
   func.func @step(%x: !model.tensor<[B, new, 8], f32>, %y: !model.tensor<[B, 4], f32>, %s: !model.state<[B, capacity, 8], f32>, %t: !model.state<[3, B, 8], f32>) {
-    // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
+    // expected-error @below {{promises: has a value with an axis 1 that is not the state's}}
     %b = model.append %s, %x axis 2 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
     %i = arith.constant 0 : index
-    // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
+    // expected-error @below {{promises: has a value with an axis 1 that is not the state's}}
     %c = model.load %t[%i] : !model.state<[3, B, 8], f32> -> !model.tensor<[B, 4], f32>
-    // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
+    // expected-error @below {{promises: has a value with an axis 1 that is not the state's}}
     model.store %y in %t[%i] : !model.tensor<[B, 4], f32>, !model.state<[3, B, 8], f32>
     return
   }

@@ -56,7 +56,7 @@ module attributes {heddle.stage = "fused"} {
 
 module attributes {heddle.stage = "fused"} {
   func.func @run(%x: !model.tensor<[B], f32>) -> !model.tensor<[B], f32> {
-    // expected-error @below {{promises: a mask or bias that nobody asks}}
+    // expected-error @below {{promises: a mask or bias that no attention reads}}
     %m = mask.band below [affine_map<(i) -> (i + 1)>]
     return %x : !model.tensor<[B], f32>
   }

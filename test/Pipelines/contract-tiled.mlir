@@ -27,7 +27,7 @@ module attributes {heddle.stage = "tiled", model.blob_bytes = 128 : i64, model.b
   #model.entry<name = "v", shape = [4], layout = <natural, f32>, offset = 0, firsts = [], counts = [], strides = []>,
   #model.entry<name = "w", shape = [4], layout = <natural, f32>, offset = 64, firsts = [], counts = [], strides = []>]} {
   func.func @run() -> !model.tensor<[4], f32> {
-    // expected-error @below {{promises: lies at 0 of the blob, but its entry there at 64, or at other strides}}
+    // expected-error @below {{promises: is at 0 of the blob, but its entry there at 64, or at other strides}}
     %w = model.param "w" {layout = #model.layout<natural, f32>, offset = 0 : i64, strides = array<i64>} : !model.tensor<[4], f32>
     return %w : !model.tensor<[4], f32>
   }
@@ -51,7 +51,7 @@ module attributes {heddle.stage = "tiled", model.blob_bytes = 128 : i64, model.b
 module attributes {heddle.stage = "tiled", model.blob_bytes = 1024 : i64, model.blob = [
   #model.entry<name = "w", shape = [4, 4], layout = <panels 32, f32, in_out>, offset = 0, firsts = [], counts = [], strides = []>]} {
   func.func @run(%x: !model.tensor<[T, 4], f32>) -> !model.tensor<[T, 4], f32> {
-    // expected-error @below {{lies in the blob as #model.layout<panels 32, f32, in_out>, which 'model.linear' cannot read as its operand 1}}
+    // expected-error @below {{is in the blob as #model.layout<panels 32, f32, in_out>, which 'model.linear' cannot read as its operand 1}}
     %w = model.param "w" {layout = #model.layout<panels 32, f32, in_out>, offset = 0 : i64, strides = array<i64>} : !model.tensor<[4, 4], f32>
     %y = model.linear %x, %w {model.schedule = #model.schedule<panel = 32, rows = 8, block = 256>} : (!model.tensor<[T, 4], f32>, !model.tensor<[4, 4], f32>) -> !model.tensor<[T, 4], f32>
     return %y : !model.tensor<[T, 4], f32>
@@ -64,7 +64,7 @@ module attributes {heddle.stage = "tiled", model.blob_bytes = 1024 : i64, model.
 module attributes {heddle.stage = "tiled", model.blob_bytes = 1024 : i64, model.blob = [
   #model.entry<name = "w", shape = [4, 4], layout = <natural, bf16>, offset = 0, firsts = [], counts = [], strides = []>]} {
   func.func @run(%x: !model.tensor<[T], i64>) -> !model.tensor<[T, 4], f32> {
-    // expected-error @below {{lies in the blob as #model.layout<natural, bf16>, which 'model.embedding' cannot read as its operand 1}}
+    // expected-error @below {{is in the blob as #model.layout<natural, bf16>, which 'model.embedding' cannot read as its operand 1}}
     %w = model.param "w" {layout = #model.layout<natural, bf16>, offset = 0 : i64, strides = array<i64>} : !model.tensor<[4, 4], f32>
     %y = model.embedding %x in %w : (!model.tensor<[T], i64>, !model.tensor<[4, 4], f32>) -> !model.tensor<[T, 4], f32>
     return %y : !model.tensor<[T, 4], f32>

@@ -152,7 +152,7 @@ TEST(Program, TextWithoutTokenizer) {
   EXPECT_NE(named.err.find("has no tokenizer"), std::string::npos) << named.err;
   Result result = program(fake::decoderOnly(), {"Once upon a time"});
   EXPECT_EQ(result.exit, 3);
-  for (const char *words : {"has no tokenizer", "generate --ids 1,2,3 -n 20", "tokenizer.json beside config.json"})
+  for (const char *words : {"has no tokenizer", "generate --ids 1,2,3 -n 20", "tokenizer.json next to config.json"})
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
 }
 

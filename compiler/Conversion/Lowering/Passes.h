@@ -16,9 +16,6 @@ namespace heddle::loops {
 #include "compiler/Conversion/Lowering/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/Lowering/Passes.h.inc"
-
-/// The target "cpu", for the passes that plan.
-void registerCPUTiles(mlir::DialectRegistry &registry);
 } // namespace heddle::loops
 
 #endif

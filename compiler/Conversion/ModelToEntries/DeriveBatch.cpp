@@ -80,7 +80,7 @@ std::string objectionTo(attn::SdpaOp op) {
   if (!op.getKey().getDefiningOp<model::AppendOp>() || !op.getValue().getDefiningOp<model::AppendOp>())
     return "attention over other keys than those of the text";
   if (!start || !start->is(0) || !first || (*first != past && *first != last))
-    return "attention whose keys do not begin with the text";
+    return "attention with keys that do not begin with the text";
   return "";
 }
 
@@ -116,7 +116,7 @@ std::string objectionTo(Operation *op, const Batch &made) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return objectionTo(sdpa);
   if (!made.everywhere.contains(op) && countsPast(op))
-    return "the number of past positions is read, which each row has of its own";
+    return "the number of past positions is read, which differs between rows";
   return objectionToMixing(op, made.batch);
 }
 

@@ -223,7 +223,7 @@ void DeriveEntriesPass::warnOfDefaults(const StepAnalysis &kinds) {
     if (!name || op.getResult().use_empty() || kinds.of(input).kind != Kind::Rows || kinds.roles.grows(name.getValue()))
       return;
     emitWarning(input.getLoc(), "the input '")
-        << name.getValue() << "' lies along " << kinds.roles.axis
+        << name.getValue() << "' has the axis " << kinds.roles.axis
         << " and `generate` gives it no role: while text is generated its default stands for it, whatever was given for the prompt; "
            "`extend` says what a new token takes";
   });
@@ -273,7 +273,7 @@ void DeriveEntriesPass::runOnOperation() {
   if (p.because && !roles->mask.empty())
     emitRemark(
         p.because->getLoc(),
-        "a padded row of a batch is not what it is alone: this reads where a row stands, or rows that may be padding")
+        "a padded row of a batch is not what it is alone: this reads the position of a row, or rows that may be padding")
             .attachNote()
         << "to make it what it is alone, count real tokens instead: an input with the role `positions` of `generate`, "
            "or `cumsum` of the mask minus 1; or give prompts of one length, or one at a time";

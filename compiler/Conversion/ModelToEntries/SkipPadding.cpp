@@ -159,9 +159,10 @@ bool Packer::plan() {
   if (!linears)
     return false;
   if (!isSaidToBePadding(dead.rows)) {
-    why = Objection{dead.rows.mask.getLoc(),
-                    "that rows whose keys nobody sees are padding is not said: their mask should have a default, be "
-                    "the mask of 'generate', or compare ids with != to the id of padding"};
+    why =
+        Objection{dead.rows.mask.getLoc(),
+                  "nothing says that rows with keys that no row sees are padding: their mask should have a default, be "
+                  "the mask of 'generate', or compare ids with != to the id of padding"};
     return false;
   }
   Operation *end = function.getBody().front().getTerminator();
@@ -186,7 +187,7 @@ bool Packer::plan() {
     if (!linear || !dead.axesOf(linear->getResult(0)) || why)
       return;
     const Objection *o = dead.objection(linear->getResult(0));
-    why = o ? *o : Objection{op->getLoc(), "its rows do not lie one behind the other"};
+    why = o ? *o : Objection{op->getLoc(), "its rows are not stored one after the other"};
   });
   return worth;
 }

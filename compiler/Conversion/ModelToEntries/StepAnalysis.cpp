@@ -88,9 +88,8 @@ void StepAnalysis::classify(const DenseSet<Value> &assumed) {
     if (f.kind == Kind::Odd)
       f.unstable = reason(*run, "an input has an axis that is not a row a token");
     else if (f.kind != Kind::Fixed && !roles.grows(name ? name.getValue() : ""))
-      f.unstable =
-          reason(*run, "the input '" + (name ? name.getValue().str() : "") +
-                           "' lies along the step axis and `generate` gives it no role: nothing says how it grows");
+      f.unstable = reason(*run, "the input '" + (name ? name.getValue().str() : "") +
+                                    "' has the step axis, and `generate` gives it no role: nothing says how it grows");
     facts[a] = f;
   }
   for (Operation &op : run.getBody().front())

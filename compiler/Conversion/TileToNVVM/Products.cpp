@@ -2,7 +2,7 @@
 //
 // f32: each thread multiplies what it has of a column by what it has of a row; every element is one chain of fused
 // products, k ascending, however its fragment is spread. Pairs of bf16: units of 16 x 8 with 16 products each; a unit's
-// left side comes by ldmatrix, its right side lies in the blob as its registers want it, or in groups and comes by
+// left side comes by ldmatrix, its right side is in the blob as its registers want it, or in groups and comes by
 // ldmatrix too. Groups of warps (wgmma) are another file, Groups.cpp.
 //
 //===----------------------------------------------------------------------===//

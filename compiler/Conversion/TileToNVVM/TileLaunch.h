@@ -1,7 +1,7 @@
 //===- TileLaunch.h - the ops of a launch ---------------------------*- C++ -*-===//
 //
 // A launch becomes code op by op, in their order (TileToNVVM.cpp); control flow around them is copied. Rings.cpp
-// has the pieces that arrive while others are used, Bodies.cpp what is done with elements and words.
+// has the pieces that arrive while others are used, OpBodies.cpp what is done with elements and words.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TILETONVVM_TILELAUNCH_H
@@ -66,7 +66,7 @@ private:
   /// A barrier behind which all see what each has written, units too.
   void publish();
 
-  //===-- bodies (Bodies.cpp) -------------------------------------------------------===//
+  //===-- bodies (OpBodies.cpp) -------------------------------------------------------===//
   /// What a body yields for these arguments; null for nothing.
   Value bodyOf(mlir::Region &region, mlir::ValueRange arguments);
   void each(EachOp op);

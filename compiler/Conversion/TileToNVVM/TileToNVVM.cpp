@@ -105,7 +105,7 @@ LogicalResult Launch::control(Operation *op) {
     Block &body = from.front();
     if (!from.hasOneBlock() ||
         llvm::any_of(body.getArgumentTypes(), [](Type type) { return isa<TileDialect>(type.getDialect()); }))
-      return op->emitOpError("internal error: ops of tiles stand in control flow that is not structured");
+      return op->emitOpError("internal error: ops of tiles are in control flow that is not structured");
     SmallVector<Location> places(body.getNumArguments(), op->getLoc());
     Block *made = b.createBlock(&to, {}, body.getArgumentTypes(), places);
     map.map(body.getArguments(), made->getArguments());

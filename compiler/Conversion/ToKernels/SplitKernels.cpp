@@ -229,7 +229,7 @@ void Splitter::visit(Block &block) {
     }
     auto branch = dyn_cast<scf::IfOp>(op);
     if (!branch || branch.getNumResults()) {
-      op.emitError("internal error: a barrier stands inside of what is neither a repeat nor a condition");
+      op.emitError("internal error: a barrier is in an op that is neither a repeat nor a condition");
       good = false;
       continue;
     }

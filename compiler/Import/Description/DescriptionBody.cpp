@@ -405,12 +405,11 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
   for (const JsonValue *v : call->operands) {
     checkExpressions(*v);
     if (v->isObject()) {
-      error(
-          Error::WrongJson, *v,
-          "an operand is the name of a value or an expression; a call stands in a statement of its own before this one, "
-          "which names its result, as in {\"y\": {\"" +
-              Twine(v->members.empty() ? "linear" : escaped(v->members.front().key)) +
-              "\": ...}}, and here stands \"y\"");
+      error(Error::WrongJson, *v,
+            "an operand is the name of a value or an expression; a call is a separate statement before this one, "
+            "which names its result, as in {\"y\": {\"" +
+                Twine(v->members.empty() ? "linear" : escaped(v->members.front().key)) +
+                "\": ...}}, and here is \"y\"");
       return nullptr;
     }
   }

@@ -99,6 +99,6 @@ Value Arithmetic::negate(Value v, At at) {
     return lengths("*", v, Value::integer(-1), at);
   if (v.isArray())
     return mathFunction("neg", v, at);
-  in.error(Error::WrongValue, at, "a number or a tensor expected behind '-', found " + Twine(v.show()));
+  in.error(Error::WrongValue, at, "a number or a tensor expected after '-', found " + Twine(v.show()));
   return Value::poison();
 }

@@ -24,7 +24,7 @@ Value Arithmetic::masks(StringRef op, const Value &a, const Value &b, At at) {
   if (!fits) {
     StringRef remedy = a.isArray() || b.isArray() ? "; say keys(t), queries(t) or dense(t) to make a tensor a mask"
                        : a.is(K::Bias) || b.is(K::Bias)
-                           ? "; a bias is the attribute `bias` of attention, beside its `mask`"
+                           ? "; a bias is the attribute `bias` of attention, next to its `mask`"
                            : "";
     in.error(Error::MaskMix, at,
              "a mask combines only with masks, by and/or/not/+, found " + Twine(a.show()) + " " + op + " " + b.show() +

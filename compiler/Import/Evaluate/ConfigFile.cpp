@@ -155,7 +155,7 @@ void ConfigFile::checkSpellings(const std::set<std::string> &used, const std::ve
                  "another spelling of " + quote(name) + ", which is " + first->value.text() + ", and this is " +
                      second->value.text() + "; --ignore-config " + escaped(other) + " or --ignore-config " +
                      escaped(name) + " chooses")
-          .note(first->value.loc, quote(name) + " stands here");
+          .note(first->value.loc, quote(name) + " is here");
     }
   }
 }

@@ -70,7 +70,7 @@ public:
   bool key(string_t &k) {
     Loc loc = quotedToken();
     if (!keys.back().insert(k).second) {
-      sink.error(Error::KeyTwice, loc, "", "the key " + quote(k) + " stands twice in one object")
+      sink.error(Error::KeyTwice, loc, "", "the key " + quote(k) + " occurs twice in one object")
           .note(firstPlace(k), "first given here");
       return false;
     }

@@ -86,7 +86,7 @@ static Value window(MaskCall &c) {
   if (c.given(0) && c.given(1) && c.args[0].asInteger() + c.args[1].asInteger() < 0)
     c.fail(Error::OutOfRange, "left + right of 0 or more expected, found window(" + Twine(c.args[0].asInteger()) +
                                   ", " + Twine(c.args[1].asInteger()) +
-                                  "), which sees nothing: the first key would lie behind the last one");
+                                  "), which sees nothing: the first key would come after the last one");
   llvm::SmallVector<mlir::Value, 1> labels;
   if (!c.bad && c.given(2))
     labels.push_back(c.tensor(2, 1, 2, E::Integer));

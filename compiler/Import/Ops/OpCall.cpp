@@ -237,7 +237,7 @@ mlir::Value OpCall::weight(StringRef kind) {
       in.error(Error::WeightsUnknown, at,
                body.session.options.weightsInvented
                    ? Twine(spec.name) + ": the shape of " + escaped(joinName(weights, *name)) +
-                         " stands in the weights alone"
+                         " is known from the weights alone"
                    : Twine(spec.name) + ": reads weights, and the description names no file; "
                                         "\"weights\": \"FILE\" or --weights=FILE");
     return {};

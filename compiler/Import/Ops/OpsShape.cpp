@@ -158,7 +158,7 @@ std::vector<Value> ops::rearrange(OpCall &c) {
   if (std::string alone = unpaired(*axes); !alone.empty()) {
     c.fail(Error::BadExpression, c.place("pattern"),
            "the two sides of " + quote(pattern.asString()) + " name different axes: " + quote(alone) +
-               " stands on one alone");
+               " is on one of them only");
     return poison();
   }
   llvm::SmallVector<mlir::NamedAttribute> lengths;

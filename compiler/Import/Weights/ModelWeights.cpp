@@ -161,7 +161,7 @@ void ModelWeights::open(Session &session, const Source &source, const std::strin
     const JsonValue *weights = source.doc->weights;
     const JsonValue *where = weights->isObject() ? weights->find("file") : weights;
     session.in.error(Error::PartMissing, {where->loc, where},
-                     "no file " + quote(named) + " beside the description; --weights=FILE names another");
+                     "no file " + quote(named) + " in the folder of the description; --weights=FILE names another");
     absenceTold = true;
     return;
   }
@@ -281,7 +281,7 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
   }
   if (const QuantisedConfig::Excluded *entry = quantisation.exclusionOf(first.name))
     d->note(quantisation.loc, quote(entry->pattern) + " in " + entry->key + " keeps " + quote(first.name) +
-                                  " from being quantised, so it must stand in the files as it is");
+                                  " from being quantised, so it must be in the files as it is");
   if (llvm::any_of(all, [](const Missing &m) { return m.expected.find('?') != std::string::npos; }))
     d->note({}, "? is a length that the description leaves to the file");
   if (!(first.shown == first.asked) && first.asked)

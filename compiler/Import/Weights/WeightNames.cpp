@@ -179,7 +179,7 @@ void WeightNames::finish() {
                            " not used by the description: " + some + (left.size() > 6 ? ", ..." : "") +
                            "; --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
                            " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
-  d.table.push_back({"tensor", "is", "stands in", "what reads it would be at"});
+  d.table.push_back({"tensor", "is", "found in", "what reads it would be at"});
   for (const std::string &name : left) {
     const std::string &stored = inFile[name];
     WeightTable::Storage s = table.storage(stored);

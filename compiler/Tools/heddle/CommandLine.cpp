@@ -159,8 +159,8 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
   sub->add_option("--bound", unread.bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
   sub->add_option(
       "--target-tokenizer", c.import.targetTokenizer,
-      "FILE or folder: the tokenizer of what an encoder-decoder writes, where that has a vocabulary of its own "
-      "(target_tokenizer.json beside the model)");
+      "FILE or folder: the tokenizer of what an encoder-decoder writes, where that has a separate vocabulary "
+      "(target_tokenizer.json in the folder of the model)");
   sub->add_option("--template", c.chatTemplate,
                   "FILE: this chat template instead of the model's own; none: without one");
   sub->add_option("--outputs", unread.outputs, "all: hand out hidden states too")
@@ -289,7 +289,7 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   }
   sub->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
   sub->add_flag("--cubin", c.forTarget.cubin,
-                "of cuda: machine code beside the PTX, by the ptxas on the path; such a program starts sooner");
+                "of cuda: machine code in addition to the PTX, by the ptxas on the path; such a program starts sooner");
   sub->add_flag(
       "--report{-}", unread.report,
       "of cuda: what each kernel takes and its least time, as a table, or as JSON with --report=FILE; without -o nothing is compiled");
@@ -302,7 +302,7 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_flag("--emulate-races", c.forTarget.races)->group("");
   addTarget(console, sub, c);
   addArithmetic(sub, c, unread);
-  sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
+  sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file next to the binary");
   sub->add_option(
          "--without", unread.without,
          "leave out what the program would have: serve, its server, half a megabyte; chat, talking on the command line")

@@ -137,7 +137,7 @@ static int onEnoughStack(Call &call) {
   if (int error = startThread(thread, runCall, &call))
     return call.console.complain(Error::NoResources, "the stack may have " + std::to_string(limit.rlim_cur >> 10) +
                                                          " KiB, heddle needs " + std::to_string(kThreadStack >> 10) +
-                                                         ", and there is no thread with a stack of its own: " +
+                                                         ", and there is no thread with a separate stack: " +
                                                          std::strerror(error) + "; allow more with ulimit -s 8192");
   // Signals are the working thread's.
   sigset_t all;

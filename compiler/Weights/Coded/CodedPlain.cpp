@@ -183,10 +183,10 @@ absl::StatusOr<std::unique_ptr<CodedTensor>> openPlain(const CodedPieces &pieces
     return std::make_unique<PlainIntegers>(pieces, codes, *scales, zeros, order, *shared);
   }
   if (zeros)
-    return wrongPiece(*zeros, "a zero beside codes that are " + spelling(codes.type()).str() + " is not read");
+    return wrongPiece(*zeros, "a zero with codes that are " + spelling(codes.type()).str() + " is not read");
   if (order)
-    return wrongPiece(*order, "groups in another order beside codes that are " + spelling(codes.type()).str() +
-                                  " are not read");
+    return wrongPiece(*order,
+                      "groups in another order with codes that are " + spelling(codes.type()).str() + " are not read");
   return std::make_unique<PlainBlocks>(pieces, codes, *scales, *shared,
                                        (inverse ? "fp8, " : "float-quantized, ") + spelling(codes.type()).str());
 }

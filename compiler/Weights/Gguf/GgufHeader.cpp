@@ -216,7 +216,7 @@ bool Reader::place() {
     GgufTensor &t = header.tensors[i];
     std::string shown = printable(t.name);
     if (begin > file.size() || offsets[i] > file.size() - begin || t.bytes > file.size() - begin - offsets[i])
-      return fail("the tensor ends behind the file's " + std::to_string(file.size()) + " bytes", damaged,
+      return fail("the tensor ends after the file's " + std::to_string(file.size()) + " bytes", damaged,
                   Error::GgufDamaged, shown);
     if (offsets[i] % uint64_t(alignment))
       return fail("the tensor does not begin at a multiple of " + std::to_string(alignment), damaged,
@@ -252,13 +252,13 @@ absl::StatusOr<GgufHeader> Reader::run() {
     std::string key;
     good = text(key, longestName);
     if (good && !keys.insert(key).second)
-      good = fail("the key `" + printable(key) + "` stands twice");
+      good = fail("the key `" + printable(key) + "` occurs twice");
     good = good && value(key);
   }
   for (uint64_t i = 0; good && i < tensors; ++i) {
     good = tensor();
     if (good && !names.insert(header.tensors.back().name).second)
-      good = fail("the tensor stands twice", damaged, Error::GgufDamaged, printable(header.tensors.back().name));
+      good = fail("the tensor occurs twice", damaged, Error::GgufDamaged, printable(header.tensors.back().name));
   }
   good = good && place();
   if (!good)

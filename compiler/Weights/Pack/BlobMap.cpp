@@ -52,10 +52,10 @@ absl::Status BlobMap::check(const WeightStore &store) const {
     // not grow.
     end = entry.offset + entry.request.bytes();
     if (end < entry.offset)
-      return badRequest(entry.request.tensor, "an entry behind the end of memory");
+      return badRequest(entry.request.tensor, "an entry after the end of memory");
   }
   if (bytes < end || bytes % alignment)
-    return badRequest("", "entries behind the end");
+    return badRequest("", "entries after the end");
   return absl::OkStatus();
 }
 

@@ -186,7 +186,7 @@ WeightProblem noModelIn(llvm::StringRef directory) {
     problem.help = "use the Hugging Face directory of the model that the GGUF "
                    "was made from, with config.json and tokenizer.json, and --weights=FILE.gguf";
   else if (!found.names.empty())
-    problem.help = "put the config.json of the model beside its weights";
+    problem.help = "put the config.json of the model next to its weights";
   else
     problem.help = "name the directory of a model (huggingface-cli download "
                    "MODEL --local-dir DIR), or a description in JSON";

@@ -134,7 +134,7 @@ bool IndexReader::key(std::string &name) {
   if (depth == 1) {
     bool map = name == "weight_map", notes = name == "metadata";
     if ((map && sawMap) || (notes && sawNotes))
-      return fail("`" + name + "` stands twice", at);
+      return fail("`" + name + "` occurs twice", at);
     sawMap |= map;
     sawNotes |= notes;
     where = map ? In::Map : notes ? In::Notes : In::Other;
@@ -147,7 +147,7 @@ bool IndexReader::key(std::string &name) {
     tensorAt = at;
   } else if (depth == 2 && where == In::Notes && name == "total_size") {
     if (result.totalBytes)
-      return fail("`total_size` stands twice", at);
+      return fail("`total_size` occurs twice", at);
     where = In::TotalSize;
     result.totalBytesAt = at;
   }
@@ -164,7 +164,7 @@ bool IndexReader::string(std::string &value) {
     return fail("the shard `" + printable(value) + "` " + reason, at, tensor,
                 pickle ? "this is the index of a PyTorch checkpoint; use "
                          "model.safetensors.index.json and its shards"
-                       : "a shard is named by the plain name of a file beside the index");
+                       : "a shard is named by the plain name of a file in the folder of the index");
   }
   auto [it, fresh] = shardNumber.try_emplace(std::move(value), shardNumber.size());
   if (fresh && shardNumber.size() > mostShards)
@@ -208,7 +208,7 @@ absl::StatusOr<ShardIndex> IndexReader::run() {
     });
     for (size_t i = 1; good && i < result.items.size(); ++i)
       if (result.items[i - 1].tensor == result.items[i].tensor)
-        good = fail("the tensor stands twice in `weight_map`", result.items[i].byte, result.items[i].tensor);
+        good = fail("the tensor occurs twice in `weight_map`", result.items[i].byte, result.items[i].tensor);
   }
   if (!good) {
     if (!problem)

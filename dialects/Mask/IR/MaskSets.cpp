@@ -113,7 +113,7 @@ std::optional<std::string> BlocksOp::misfit(const Scores &scores) {
     blocks = values.getType().getDimSize(rank - 2);
   for (const APInt &n : values.getValues<APInt>())
     if (n.getSExtValue() >= blocks)
-      return "blocks: block " + std::to_string(n.getSExtValue()) + " lies outside the sequence: there are " +
+      return "blocks: block " + std::to_string(n.getSExtValue()) + " is outside the sequence: there are " +
              std::to_string(blocks) + " blocks of " + std::to_string(size) + ", numbered from 0";
   return std::nullopt;
 }

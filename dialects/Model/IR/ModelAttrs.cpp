@@ -188,7 +188,7 @@ LogicalResult BlobEntryAttr::verify(Complaint emitError, StringAttr name, DenseI
       return emitError() << "the entry of " << name << " counts " << count << " indices from " << first
                          << " with a stride of " << stride;
   if (offset < 0)
-    return emitError() << "the entry of " << name << " lies at " << offset;
+    return emitError() << "the entry of " << name << " is at " << offset;
   uint64_t behind = layout.getLayout().bytes(shape.asArrayRef()); // what the indices so far choose from
   for (int64_t i = int64_t(counts.size()) - 1; i >= 0; --i) {
     bool over = false;

@@ -133,7 +133,7 @@ LogicalResult DefaultOp::verify() {
 
 LogicalResult LinearOp::verify() {
   if (!getEpilogue().empty() && getNumResults() != 1) // linear_c4
-    return emitOpError("an epilogue stands only where there is one result");
+    return emitOpError("an epilogue is only possible where there is one result");
   if (getPart() && getNumResults() != 1) // linear_c6
     return emitOpError("of one part has one result");
   if (getEpilogue().empty() && !getExtras().empty()) // linear_c4
@@ -200,7 +200,7 @@ LogicalResult LiveRowsOp::verify() {
     if (n.uses(getDim())) // live_rows_c2
       return emitOpError("dim '") << getDim() << "' is already a dim of the mask";
   if ((*this)->getParentOfType<RepeatOp>()) // live_rows_c3
-    return emitOpError("cannot stand in a repeat: its dim has one value a call");
+    return emitOpError("cannot be in a repeat: its dim has one value a call");
   return success();
 }
 

@@ -129,7 +129,7 @@ StepRelation MatmulOp::relateStep(unsigned operand, unsigned axis) {
   unsigned q = rankOf((*this)->getOperand(operand));
   if (axis + (operand == 0 ? 1 : 2) == q)
     return StepRelation::mixed(
-        "matmul sums over the step axis; say it with `attention`, whose mask can be proved causal");
+        "matmul sums over the step axis; say it with `attention`, which can have a mask that is proved causal");
   return relateRowWise(*this, operand, axis);
 }
 

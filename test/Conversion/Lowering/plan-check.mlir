@@ -16,7 +16,7 @@ func.func @no_place(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*T
 // -----
 
 func.func @outside(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*T"} {
-  // expected-error @below {{result 0 lies at "61*T", outside of the arena's 64*T bytes}}
+  // expected-error @below {{result 0 is at "61*T", outside of the arena's 64*T bytes}}
   %y = model.unary neg %x {model.place = [#model.place<arena, "61*T">]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
   return
 }
@@ -24,7 +24,7 @@ func.func @outside(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*T"
 // -----
 
 func.func @unknown_dim(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*T"} {
-  // expected-error @below {{result 0 lies at "nobody", whose dims 'unknown_dim' does not know}}
+  // expected-error @below {{result 0 is at "nobody", of which 'unknown_dim' does not know}}
   %y = model.unary neg %x {model.place = [#model.place<arena, "nobody">]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
   return
 }
@@ -32,7 +32,7 @@ func.func @unknown_dim(%x: !model.tensor<[T], f32>) attributes {model.arena = "6
 // -----
 
 func.func @no_output(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*T"} {
-  // expected-error @below {{result 0 lies in output 0 of 'no_output', which has no room for 4*T bytes}}
+  // expected-error @below {{result 0 is in output 0 of 'no_output', which has no room for 4*T bytes}}
   %y = model.unary neg %x {model.place = [#model.place<output, 0>]} : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32>
   return
 }
@@ -57,7 +57,7 @@ func.func @no_scratch(%x: !model.tensor<[T, 4], f32>, %w: !model.tensor<[4, 4], 
 
 func.func @apart(%x: !model.tensor<[T, 4], f32>) attributes {model.arena = "64*T"} {
   %w = model.param "w" {layout = #model.layout<panels 32, f32>, offset = 0 : i64, strides = array<i64>} : !model.tensor<[4, 4], f32>
-  // expected-error @below {{has tiles of 64 results, but its weight lies in panels of 32}}
+  // expected-error @below {{has tiles of 64 results, but its weight is packed in panels of 32}}
   %y = model.linear %x, %w {model.place = [#model.place<arena, "0">], model.schedule = #model.schedule<panel = 64, rows = 8, block = 256>} : (!model.tensor<[T, 4], f32>, !model.tensor<[4, 4], f32>) -> !model.tensor<[T, 4], f32>
   return
 }

@@ -357,8 +357,8 @@ TEST(Slots, WhatNobodyMayName) {
     std::vector<int64_t> slots, starts;
     const char *why;
   };
-  for (const Way &way : {Way{{0, 3}, {0, 0}, "slot 3 is none of the state's 3"},
-                         {{-1, 1}, {0, 0}, "slot -1 is none of"},
+  for (const Way &way : {Way{{0, 3}, {0, 0}, "slot 3 is not part of the state's 3"},
+                         {{-1, 1}, {0, 0}, "slot -1 is not part of"},
                          {{2, 2}, {0, 0}, "position 0 of slot 2 is written twice"},
                          {{0, 1}, {0, 5}, "a text of 5 positions is none of 0 to 4"}}) {
     States states;

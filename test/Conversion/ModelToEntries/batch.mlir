@@ -24,8 +24,8 @@
 // NONE-NOT: slots
 
 // NO: remark: no slots, texts are served one after another: the number of past positions is read
-// NO: model.slots_report = "the number of past positions is read, which each row has of its own"
-// ERROR: error: no slots, texts are served one after another: the number of past positions is read, which each row has of its own
+// NO: model.slots_report = "the number of past positions is read, which differs between rows"
+// ERROR: error: no slots, texts are served one after another: the number of past positions is read, which differs between rows
 // TEXTS: error: no slots: the model generates no texts
 // OPTION: slots must be served, auto, require or none, found 'some'
 

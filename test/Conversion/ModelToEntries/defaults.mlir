@@ -2,7 +2,7 @@
 // RUN: heddle-opt --split-input-file --verify-diagnostics --model-derive-entries %s
 
 module attributes {model.generate = {tokens = "ids", logits = "logits"}} {
-// expected-warning@+1 {{the input 'kind' lies along T and `generate` gives it no role: while text is generated its default stands for it, whatever was given for the prompt; `extend` says what a new token takes}}
+// expected-warning@+1 {{the input 'kind' has the axis T and `generate` gives it no role: while text is generated its default stands for it, whatever was given for the prompt; `extend` says what a new token takes}}
 func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "ids"}, %kind: !model.tensor<[B, T], i64> {model.name = "kind", model.default})
     -> (!model.tensor<[B, T, 50], f32> {model.name = "logits"}) {
   %k = model.default %kind : !model.tensor<[B, T], i64> -> !model.tensor<[B, T], i64> {

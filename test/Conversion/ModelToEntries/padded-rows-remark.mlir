@@ -3,7 +3,7 @@
 // RUN: sed 's/POSITIONS/%%rows/' %s | heddle-opt --model-derive-entries 2>&1 >/dev/null | FileCheck %s
 // RUN: sed 's/POSITIONS/%%counted/' %s | heddle-opt --model-derive-entries 2>&1 >/dev/null | count 0
 
-// CHECK: model.json:8:3{{.*}}: remark: a padded row of a batch is not what it is alone: this reads where a row stands
+// CHECK: model.json:8:3{{.*}}: remark: a padded row of a batch is not what it is alone: this reads the position of a row
 // CHECK: note: to make it what it is alone, count real tokens instead: an input with the role `positions` of `generate`, or `cumsum` of the mask minus 1
 module attributes {model.generate = {tokens = "ids", logits = "logits", mask = "mask"}} {
 func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "ids"}, %mask: !model.tensor<[B, T], i64> {model.name = "mask"})

@@ -166,7 +166,7 @@ func.func @means(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T],
 // -----
 
 // Keys that are the only ones seen need not be padding: outputs of the other rows may be wanted.
-// CHECK: module attributes {model.padding_report = ["@anchors computes rows of padding (B x T): {{.+}}: that rows whose keys nobody sees are padding is not said: {{.+}}"]}
+// CHECK: module attributes {model.padding_report = ["@anchors computes rows of padding (B x T): {{.+}}: nothing says that rows with keys that no row sees are padding: {{.+}}"]}
 // CHECK-NOT: pack_rows
 func.func @anchors(%x: !model.tensor<[B, T, 8], f32>, %far: !model.tensor<[B, T], i64>) -> !model.tensor<[B, T, 8], f32> {
   %m = mask.keys %far : !model.tensor<[B, T], i64>

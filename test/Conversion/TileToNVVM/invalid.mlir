@@ -5,7 +5,7 @@ func.func @carried(%count: index, %condition: i1) {
   tile.launch %count threads 256 {
   ^bb0(%tile: index):
     %none = tile.zero : !tile.frag<128x128, block 16x16>
-    // expected-error @below {{internal error: ops of tiles stand in control flow that is not structured}}
+    // expected-error @below {{internal error: ops of tiles are in control flow that is not structured}}
     %some = scf.while (%now = %none) : (!tile.frag<128x128, block 16x16>) -> !tile.frag<128x128, block 16x16> {
       scf.condition(%condition) %now : !tile.frag<128x128, block 16x16>
     } do {

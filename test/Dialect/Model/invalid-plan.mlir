@@ -150,7 +150,7 @@ func.func @param_c4_no_codes() {
 
 // -----
 
-// expected-error @below {{the entry of "w" lies at -64}}
+// expected-error @below {{the entry of "w" is at -64}}
 #entry_c3_offset = #model.entry<name = "w", shape = [4], layout = <natural, f32>, offset = -64, firsts = [], counts = [], strides = []>
 
 // -----

@@ -200,7 +200,7 @@ func.func @live_rows_c2_own(%m: !model.tensor<[B, T], i64>) {
 func.func @live_rows_c3(%m: !model.tensor<[B, T], i64>) {
   model.repeat 2 : () -> () {
   ^bb0(%i: index):
-    // expected-error @below {{cannot stand in a repeat: its dim has one value a call}}
+    // expected-error @below {{cannot be in a repeat: its dim has one value a call}}
     %r = model.live_rows %m as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
     model.yield
   }
@@ -227,7 +227,7 @@ func.func @unpack_rows_c1(%x: !model.tensor<[1, n, 8], f32>, %r: !model.tensor<[
 // -----
 
 func.func @linear_c4(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
-  // expected-error @below {{an epilogue stands only where there is one result}}
+  // expected-error @below {{an epilogue is only possible where there is one result}}
   %y, %z = "model.linear"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, parts = array<i64: 1, 1>}> ({
   ^bb0(%a: f32):
     "model.yield"(%a) : (f32) -> ()

@@ -8,7 +8,6 @@
 #include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/CPU/Attention/KernelShape.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/MatrixSums.h"
-#include "compiler/Conversion/Lowering/Passes.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;

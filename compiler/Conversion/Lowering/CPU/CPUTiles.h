@@ -40,6 +40,9 @@ public:
   bool hasBatchEntry() const override { return true; }
 };
 
+/// The target "cpu", for the passes that plan.
+void registerCPUTiles(mlir::DialectRegistry &registry);
+
 } // namespace heddle::loops
 
 #endif

@@ -24,7 +24,7 @@ std::optional<unsigned> gateOf(model::LinearOp op);
 
 //===-- the weight -----------------------------------------------------------------------===//
 
-/// Whether the weight of a linear lies in the blob as panels, and its bias as just the elements
+/// Whether the weight of a linear is in the blob as panels, and its bias as just the elements
 /// that this part of the linear adds; else both are packed into scratch at run time.
 bool isPackedWeight(model::LinearOp op);
 bool isPackedBias(model::LinearOp op);

@@ -117,7 +117,7 @@ std::string heddle::loops::refuseTiles(Operation *op) {
            std::to_string(target.getLanes()) + " do not divide";
   if (auto linear = dyn_cast<LinearOp>(op); linear && isPackedWeight(linear))
     if (int64_t panel = weightLayoutOf(linear).panel; panel != schedule.getPanel())
-      return "has tiles of " + std::to_string(schedule.getPanel()) + " results, but its weight lies in panels of " +
-             std::to_string(panel);
+      return "has tiles of " + std::to_string(schedule.getPanel()) +
+             " results, but its weight is packed in panels of " + std::to_string(panel);
   return "";
 }

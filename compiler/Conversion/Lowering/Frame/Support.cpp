@@ -30,7 +30,7 @@ static LogicalResult check(LinearOp op) {
   ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
   Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
   if (!k.constant() || !n.constant())
-    return op.emitError("unsupported: a linear whose numbers of features are no constants; it reads ")
+    return op.emitError("unsupported: a linear with numbers of features that are no constants; it reads ")
            << k.str() << " and gives " << n.str();
   return success();
 }
@@ -38,7 +38,7 @@ static LogicalResult check(LinearOp op) {
 /// Widths of heads must be constants (tiles are unrolled over them), and a mask must be known as an op, not as a value.
 static LogicalResult check(attn::SdpaOp op) {
   if (!headWidth(op.getQuery(), op.getHeads()) || !headWidth(op.getValue(), op.getKvHeads()))
-    return op.emitError("unsupported: heads whose widths are no constants; query is ") << op.getQuery().getType();
+    return op.emitError("unsupported: heads with widths that are no constants; query is ") << op.getQuery().getType();
   if (op.getMask() && !op.getMask().getDefiningOp<mask::MaskOpInterface>())
     return op.emitError("unsupported: a mask that is computed in another function");
   for (Operation *bias : op.getBias() ? biasLeaves(op.getBias()) : SmallVector<Operation *>()) {

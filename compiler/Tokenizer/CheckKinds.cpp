@@ -1,4 +1,4 @@
-//===- Shapes.cpp - Values of the wrong kind ------------------------------===//
+//===- CheckKinds.cpp - Values of the wrong kind --------------------------===//
 //
 // Checks that every key of tokenizer.json which affects texts has a value of
 // the right kind. A wrong kind would silently be read as the default and change

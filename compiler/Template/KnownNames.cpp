@@ -1,4 +1,4 @@
-//===- Known.cpp - What there is to call ----------------------------------===//
+//===- KnownNames.cpp - What there is to call -----------------------------===//
 //
 // Filters, tests and methods by name, from the table that the runtime runs by,
 // and why the others are refused.
@@ -63,7 +63,7 @@ std::string whyRefused(const std::string &kind, const std::string &name) {
       return "there is no filter `" + name + "`" + nearestOf(filters, name);
     return refused("Jinja", name == "groupby"  ? "; rewrite it with selectattr"
                             : name == "format" ? "; rewrite it with `%`"
-                            : name == "attr"   ? "; write the attribute behind a dot"
+                            : name == "attr"   ? "; write the attribute after a dot"
                                                : "");
   }
   if (kind == "test" && !findTest(name, id))

@@ -1,6 +1,6 @@
-//===- Probe.cpp - What a template understands ----------------------------===//
+//===- TemplateTraits.cpp - What a template understands -------------------===//
 
-#include "compiler/Template/Probe.h"
+#include "compiler/Template/TemplateTraits.h"
 
 #include "heddle/template.h"
 

@@ -1,4 +1,4 @@
-//===- Bodies.cpp - what is done with elements and words ------------------===//
+//===- OpBodies.cpp - what is done with elements and words ----------------===//
 //
 // Bodies of ops are code on scalars. Those that make elements stand once for each element that a thread holds; one
 // that may be long (`keep`: a mask) stands once, in a loop that collects its answers as bits.

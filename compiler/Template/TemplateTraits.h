@@ -1,4 +1,4 @@
-//===- Probe.h - What a template understands --------------------*- C++ -*-===//
+//===- TemplateTraits.h - What a template understands -----------*- C++ -*-===//
 //
 // Renders a few small conversations and tells what follows from them, as no file
 // of a model says it: whether there is a system turn, whether contents may be
@@ -6,8 +6,8 @@
 // turn.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_COMPILER_TEMPLATE_PROBE_H
-#define HEDDLE_COMPILER_TEMPLATE_PROBE_H
+#ifndef HEDDLE_COMPILER_TEMPLATE_TEMPLATETRAITS_H
+#define HEDDLE_COMPILER_TEMPLATE_TEMPLATETRAITS_H
 
 #include <functional>
 #include <string>
@@ -32,4 +32,4 @@ TemplateTraits probeTemplate(const rt::TemplateRunner &runner,
 
 } // namespace heddle
 
-#endif // HEDDLE_COMPILER_TEMPLATE_PROBE_H
+#endif // HEDDLE_COMPILER_TEMPLATE_TEMPLATETRAITS_H
