@@ -22,6 +22,6 @@ FAULTS = [
     ("the first token is chosen after a piece", SCHEDULER, "if (piece.asked)", "if (piece.asked || piece.count == kShortPiece)"),
     ("a text gets a slot that is in use", SCHEDULER, "if (holderOf(slot))\n      continue;", ""),
     ("rules see the new tokens alone", SCHEDULER, "service.model->card().roles, 0, ids);", "service.model->card().roles, 0, {});"),
-    ("a text gets one token too many", SCHEDULER, "one.chooser.count() < options.newTokens)", "one.chooser.count() <= options.newTokens)"),
+    ("a text goes on behind its last token", SCHEDULER, "if (goesOn && !one.chooser.done())", "if (goesOn)"),
     ("a text of company ends the others", SCHEDULER, "one.over = true;\n  lastUsed", "running.front()->over = one.over = true;\n  lastUsed"),
 ]
