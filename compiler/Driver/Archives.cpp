@@ -1,9 +1,8 @@
 //===- Archives.cpp - the archives that a program is linked with ----------===//
 
 #include "compiler/Driver/Archives.h"
+#include "compiler/Driver/Abilities.h"
 #include "targets/CPU/Link.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -22,29 +21,12 @@ static std::string runtimeOf(const CompileOptions &options, const cpu::Architect
   return std::string(path);
 }
 
-StringRef heddle::cardOf(const llvm::Module &code) {
-  const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card");
-  auto *text =
-      global && global->hasInitializer() ? dyn_cast<llvm::ConstantDataArray>(global->getInitializer()) : nullptr;
-  return text ? text->getAsString() : StringRef();
-}
-
 namespace {
-/// Which archives a model with a tokenizer is linked with, if it makes texts, or reads them and no pictures or sound.
+/// Which archives a model with a tokenizer is linked with.
 struct Talking {
   bool serve, chat;
 };
 } // namespace
-
-static Talking talkingOf(ModuleOp module, const llvm::Module &code, const CompileOptions &options,
-                         const TextBlobs &words) {
-  bool makes = module->hasAttr("model.generate");
-  bool reads = cardOf(code).contains("\ninput input_ids ") && !module->hasAttr("model.picture") &&
-               !module->hasAttr("model.sound");
-  if (!module->hasAttr("model.tokenizer"))
-    return {false, false};
-  return {options.serve && (makes || reads), options.chat && makes && !words.templates.empty()};
-}
 
 /// The archives of the server and of conversations.
 static std::vector<std::string> talking(Talking parts, const TextBlobs &words, StringRef runtime) {
@@ -67,9 +49,8 @@ static std::vector<std::string> talking(Talking parts, const TextBlobs &words, S
   return files;
 }
 
-std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp module, const llvm::Module &code,
-                                           const CompileOptions &options, const TextBlobs &words,
-                                           const cpu::Architecture &architecture, int &failed) {
+std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp module, const CompileOptions &options,
+                                           const TextBlobs &words, const cpu::Architecture &architecture, int &failed) {
   Archives all{runtimeOf(options, architecture), {}};
   std::string name = architecture.name.str();
   auto has = [&](StringRef file) { return llvm::sys::fs::exists(cpu::runtimeFile(all.runtime, file)); };
@@ -83,7 +64,8 @@ std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp modu
                                                                "and --emit=obj do without"));
     return std::nullopt;
   }
-  if (module->hasAttr("model.picture")) { // others contain no reader of PNG and JPEG
+  Abilities can = abilitiesOf(module);
+  if (can.sees) { // others contain no reader of PNG and JPEG
     if (!has("libheddle_pictures.a")) {
       failed = console.complain(Error::TargetUnsupported,
                                 "this model takes pictures, and the runtime for " + name +
@@ -92,7 +74,7 @@ std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp modu
     }
     all.parts = {"--undefined=heddle_decode_picture", cpu::runtimeFile(all.runtime, "libheddle_pictures.a")};
   }
-  Talking parts = talkingOf(module, code, options, words);
+  Talking parts = {options.serve && can.canServe(), options.chat && can.makesTexts() && !words.templates.empty()};
   if (parts.serve && !has("libheddle_serve.a")) {
     parts.serve = false;
     console.err << "heddle: note: the program has no server: the runtime for " << name

@@ -21,14 +21,10 @@ struct Archives {
   std::vector<std::string> parts; ///< options of the linker and archives, in their order
 };
 
-/// The text of a program's card, with the zero byte at its end; "" if there is none.
-llvm::StringRef cardOf(const llvm::Module &code);
-
-/// The archives of `module`, whose code is `code`; none after an error, which has been reported, its exit status in
-/// `failed`.
-std::optional<Archives> archivesOf(const Console &console, mlir::ModuleOp module, const llvm::Module &code,
-                                   const CompileOptions &options, const TextBlobs &words,
-                                   const cpu::Architecture &architecture, int &failed);
+/// The archives that a program of `module` needs (Abilities.h); none after an error, which has been reported, its exit
+/// status in `failed`.
+std::optional<Archives> archivesOf(const Console &console, mlir::ModuleOp module, const CompileOptions &options,
+                                   const TextBlobs &words, const cpu::Architecture &architecture, int &failed);
 
 } // namespace heddle
 

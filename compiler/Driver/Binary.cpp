@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Binary.h"
-#include "compiler/Conversion/Lowering/Frame/CardTexts.h"
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
@@ -22,6 +21,7 @@
 #include "heddle/seal.h"
 #include "targets/CPU/CodeGen.h"
 #include "targets/CPU/Link.h"
+#include "targets/Card/CardText.h"
 #include "targets/Threads.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
@@ -51,12 +51,11 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
-static std::string sealOf(ModuleOp module, const llvm::Module &code, const WrittenWeights &weights,
+static std::string sealOf(ModuleOp module, const std::string &card, const WrittenWeights &weights,
                           const TextBlobs &words, StringRef side) {
   Seal seal;
-  StringRef card = cardOf(code);
-  seal.cardBytes = card.size();
-  seal.card = digestOf(card.data(), card.size());
+  seal.cardBytes = card.size() + 1; // with the zero byte at its end
+  seal.card = digestOf(card.c_str(), seal.cardBytes);
   seal.indexBytes = weights.index.size();
   seal.index = digestOf(weights.index.data(), weights.index.size());
   seal.weightsBytes = weights.bytes;
@@ -70,8 +69,7 @@ static std::string sealOf(ModuleOp module, const llvm::Module &code, const Writt
     seal.fileBytes = name.size();
     seal.file = digestOf(name.data(), name.size());
   }
-  if (auto texts = module->getAttrOfType<IntegerAttr>(loops::kTextsAttr))
-    seal.texts = uint64_t(texts.getInt());
+  seal.texts = digestOfTexts(module);
   seal.self = seal.ofItself();
   return std::string(reinterpret_cast<const char *>(&seal), sizeof seal);
 }
@@ -135,11 +133,11 @@ static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef
 }
 
 /// Writes the object with the digests, which are known only when the weights have been written.
-static absl::Status writeDigests(StringRef file, ObjectMachine machine, ModuleOp module, const llvm::Module &code,
+static absl::Status writeDigests(StringRef file, ObjectMachine machine, ModuleOp module, const std::string &card,
                                  const WrittenWeights &weights, const TextBlobs &words, StringRef side) {
   ObjectOptions seal;
   seal.machine = machine;
-  seal.symbols = {{"heddle_seal", sealOf(module, code, weights, words, side), 64}, {"heddle_index", weights.index, 64}};
+  seal.symbols = {{"heddle_seal", sealOf(module, card, weights, words, side), 64}, {"heddle_index", weights.index, 64}};
   return writeSymbolsObject(file, seal);
 }
 
@@ -224,12 +222,12 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
 /// Makes the program: generates objects from the code on all cores while the weights are packed into an object (or a
 /// side file), links both with the runtime in a scratch folder next to the output, and renames the result. Returns the
 /// exit code.
-int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
-                        const CompileOptions &options, const TextBlobs &words) {
+int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const std::string &card,
+                        const cpu::CPUTarget &target, const CompileOptions &options, const TextBlobs &words) {
   BlobMap plan = blobMapOf(module);
   int failed = Ok;
   const cpu::Architecture &architecture = *target.processor.architecture;
-  std::optional<Archives> archives = archivesOf(console, module, code, options, words, architecture, failed);
+  std::optional<Archives> archives = archivesOf(console, module, options, words, architecture, failed);
   if (!archives)
     return failed;
   std::optional<WeightStore> store = openWeights(console, module, failed);
@@ -256,7 +254,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, words, codes);
   if (!weights.ok())
     return complain(console, weights.status());
-  if (absl::Status status = writeDigests(digests, machine, module, code, *weights, words, side); !status.ok())
+  if (absl::Status status = writeDigests(digests, machine, module, card, *weights, words, side); !status.ok())
     return complain(console, status);
   phase.emplace("rest of the code generation", say);
   compiled.wait();

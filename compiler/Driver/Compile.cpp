@@ -1,6 +1,7 @@
 //===- Compile.cpp - import and stages ------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Abilities.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/FileStamps.h"
@@ -77,8 +78,7 @@ static StringRef targetName(ModuleOp module) {
 
 /// Whether a program of this module, for the processor alone, has a server that makes texts out of texts.
 static bool servesTexts(ModuleOp module, const CompileOptions &options) {
-  return options.serve && targetName(module) == "cpu" && module->hasAttr("model.tokenizer") &&
-         module->hasAttr("model.generate") && !module->hasAttr("model.picture") && !module->hasAttr("model.sound");
+  return options.serve && targetName(module) == "cpu" && abilitiesOf(module).canShareCalls();
 }
 
 int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options,

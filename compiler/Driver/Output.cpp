@@ -9,9 +9,8 @@
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/OutputFile.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/CPU/CodeGen.h"
-#include "llvm/IR/Constants.h"
+#include "targets/Card/CardText.h"
 #include "llvm/Linker/Linker.h"
 
 using namespace mlir;
@@ -63,16 +62,6 @@ BlobMap heddle::blobMapOf(ModuleOp module) {
   return plan;
 }
 
-/// Takes the card out of a module: a program has one text, with the cards of its targets one after the other.
-static std::string takeCard(ModuleOp module) {
-  auto card = module.lookupSymbol<LLVM::GlobalOp>("heddle_card");
-  if (!card)
-    return "";
-  std::string text = cast<StringAttr>(card.getValueAttr()).getValue().rtrim('\0').str();
-  card.erase();
-  return text;
-}
-
 /// Whether the targets read the same weights; one file serves them all.
 static bool sameBlob(ArrayRef<TargetPart> parts) {
   return llvm::all_of(parts, [&](const TargetPart &part) {
@@ -81,13 +70,17 @@ static bool sameBlob(ArrayRef<TargetPart> parts) {
   });
 }
 
-/// What a program holds of all targets, as one module for `machine`; `note` is that of the last target that has one.
+/// What a program holds of all targets, as one module for `machine`. `card` becomes one text, the targets' cards one
+/// after the other; `note` is that of the last target that has one.
 static std::unique_ptr<llvm::Module> joinedCode(ArrayRef<TargetPart> parts, llvm::TargetMachine &machine,
-                                                llvm::LLVMContext &context, std::string &error, std::string &note) {
-  std::string card;
+                                                llvm::LLVMContext &context, std::string &card, std::string &error,
+                                                std::string &note) {
   std::unique_ptr<llvm::Module> all;
   for (const TargetPart &part : parts) {
-    card += takeCard(part.module);
+    std::optional<std::string> own = cardText(part.module, error);
+    if (!own)
+      return nullptr;
+    card += *own;
     std::unique_ptr<llvm::Module> code = part.target->code(part.module, machine, context, error, note);
     if (!code)
       return nullptr;
@@ -98,8 +91,7 @@ static std::unique_ptr<llvm::Module> joinedCode(ArrayRef<TargetPart> parts, llvm
       return nullptr;
     }
   }
-  llvm::Constant *text = llvm::ConstantDataArray::getString(context, card, /*AddNull=*/true);
-  new llvm::GlobalVariable(*all, text->getType(), true, llvm::GlobalValue::ExternalLinkage, text, "heddle_card");
+  addCard(*all, card);
   return all;
 }
 
@@ -122,15 +114,15 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   if (!machine)
     return refused();
   cpu::CodeContext context, joined;
-  std::string note;
-  std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, error, note);
+  std::string card, note;
+  std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, card, error, note);
   if (!code)
     return refused();
   if (!note.empty())
     console.err << "heddle: note: " << note << "\n";
   phase.reset();
   if (options.emit == "exe")
-    return writeBinary(console, parts[0].module, *code, host, options, words);
+    return writeBinary(console, parts[0].module, *code, card, host, options, words);
   phase.emplace("code generation", options.time ? &console.err : nullptr);
   std::vector<cpu::CodePart> functions = cpu::splitFunctions(*code);
   if (!cpu::compileParts(functions, host, true, error) || !(code = cpu::joinParts(functions, joined.llvm, error)))

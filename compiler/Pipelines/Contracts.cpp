@@ -11,6 +11,7 @@
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Card/IR/Card.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Fusion.h"
@@ -109,13 +110,12 @@ void heddle::checkLlvmStage(ModuleOp module, ContractReport report) {
     if (auto global = dyn_cast<LLVM::GlobalOp>(op); global && !global.getValueAttr() && !global.getInitializerBlock())
       report(op, "'" + global.getSymName() + "' is defined nowhere");
   });
-  if (auto entries = module->getAttrOfType<ArrayAttr>("heddle.entries"))
-    for (auto symbol : entries.getAsRange<StringAttr>()) {
-      if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol); f && !f.isExternal())
-        checkType(f, abi::entryType(context), report);
-      else
-        report(module, "there is no entry '" + symbol.getValue() + "'");
-    }
+  for (card::EntryAttr entry : card::entriesOf(module)) {
+    if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(entry.getSymbol()); f && !f.isExternal())
+      checkType(f, abi::entryType(context), report);
+    else
+      report(module, "there is no entry '" + entry.getSymbol() + "'");
+  }
 }
 
 //===-- of a device --------------------------------------------------------------------===//

@@ -15,6 +15,7 @@
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Card/IR/Card.h"
 #include "dialects/Mask/Emission/Emission.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
@@ -34,8 +35,8 @@
 using namespace mlir;
 
 void heddle::registerDialects(DialectRegistry &registry) {
-  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, tile::TileDialect, func::FuncDialect,
-                  arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, tile::TileDialect, card::CardDialect,
+                  func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
                   cf::ControlFlowDialect, index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
   mask::registerMaskEmission(registry);
   loops::registerCPUTiles(registry);

@@ -71,10 +71,19 @@ std::vector<int64_t> Settings::integers(const Setting &setting) const {
                                : std::vector<int64_t>(found->second.begin(), found->second.end());
 }
 
-Status Card::parse(const char *text, Card &card) {
+/// Reads one card; `behind` is what the text has after it, within `card.text`.
+static Status parseOne(const char *text, Card &card, std::string_view &behind) {
   card = Card();
   card.text = text;
-  return CardParser(card.text.c_str(), card).parse();
+  CardParser parser(card.text.c_str(), card);
+  HEDDLE_TRY(parser.parse());
+  behind = parser.unread();
+  return {};
+}
+
+Status Card::parse(const char *text, Card &card) {
+  std::string_view behind;
+  return parseOne(text, card, behind);
 }
 
 std::vector<std::string> Card::texts() const {
@@ -103,15 +112,12 @@ static bool sameModel(const Card &a, const Card &b) {
 }
 
 Status Card::parse(const char *text, Card &card, std::optional<Card> &device) {
-  HEDDLE_TRY(parse(text, card));
-  constexpr std::string_view kEnd = "\nend\n";
-  auto behind = [&](const Card &read) {
-    return std::string_view(read.text).substr(read.text.find(kEnd) + kEnd.size());
-  };
-  if (behind(card).empty())
+  std::string_view behind;
+  HEDDLE_TRY(parseOne(text, card, behind));
+  if (behind.empty())
     return {};
-  HEDDLE_TRY(parse(behind(card).data(), device.emplace()));
-  if (!behind(*device).empty())
+  HEDDLE_TRY(parseOne(behind.data(), device.emplace(), behind));
+  if (!behind.empty())
     return internalError("the card of this program goes on after its end");
   return sameModel(card, *device) ? Status() : internalError("the cards of two targets differ in their model");
 }

@@ -176,7 +176,7 @@ struct Card {
   void adopt(const Card &other);
 
   /// The model's own texts, in the order in which the compiler digests them for
-  /// the seal (targets/Card/Card.h).
+  /// the seal (targets/Card/CardText.h).
   std::vector<std::string> texts() const;
 
   const Entry *entry(std::string_view name) const;

@@ -16,7 +16,9 @@ namespace heddle::rt {
 class CardParser : CardReader {
 public:
   CardParser(const char *text, Card &card) : CardReader(text), card(card) {}
+  /// Reads up to the line `end`; `unread` is what is left.
   Status parse();
+  using CardReader::unread;
 
 private:
   /// A row of card.def.

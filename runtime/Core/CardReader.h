@@ -17,6 +17,8 @@ public:
 
   /// Goes to the next line; false at the end of the text.
   bool nextLine();
+  /// The text behind this line.
+  std::string_view unread() const { return rest; }
   /// The next word of the line, "" at its end.
   std::string_view word();
   /// All that is left of the line, without blanks around it.

@@ -2,6 +2,7 @@
 
 #include "targets/CPU/ProcessorTarget.h"
 #include "targets/CPU/CodeGen.h"
+#include "targets/Card/CardText.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -22,13 +23,15 @@ public:
   Formats formats() const override { return formatsOf(cpu); }
   const cpu::CPUTarget *processor() const override { return &cpu; }
 
-  /// As it is compiled for a binary, function by function.
+  /// As it is compiled for a binary, function by function, with its card.
   bool print(ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
     std::unique_ptr<llvm::TargetMachine> machine = cpu.machine(error);
     cpu::CodeContext context, joined;
     std::unique_ptr<llvm::Module> all = machine ? codeOf(module, *machine, context.llvm, error) : nullptr;
-    if (!all)
+    std::optional<std::string> card = all ? cardText(module, error) : std::nullopt;
+    if (!card)
       return false;
+    addCard(*all, *card);
     std::vector<cpu::CodePart> parts = cpu::splitFunctions(*all);
     if (!cpu::compileParts(parts, cpu, true, error) || !(all = cpu::joinParts(parts, joined.llvm, error)))
       return false;

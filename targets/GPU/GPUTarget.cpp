@@ -142,9 +142,6 @@ std::unique_ptr<llvm::Module> heddle::gpu::translate(mlir::ModuleOp module, llvm
     for (llvm::Instruction &i : llvm::instructions(f))
       if (auto *call = llvm::dyn_cast<llvm::CallInst>(&i); call && call->isInlineAsm())
         call->setConvergent(); // instructions of groups of threads, for which the dialect has no word
-  // The card is for the host.
-  if (llvm::GlobalVariable *card = out->getGlobalVariable("heddle_card"))
-    card->eraseFromParent();
   markGlobal(*out);
   return out;
 }

@@ -16,7 +16,7 @@ ONE_THING = {
     "Norms.cpp": "norms, likewise", "Positions.cpp": "positions, likewise", "Reductions.cpp": "reductions, likewise",
     "Generate.cpp": "generation, interpreted and run", "Tensor.h": "a tensor, interpreted and run", "Tensor.cpp": "the same",
     "States.cpp": "states, derived and interpreted", "Scalars.cpp": "functions of numbers, as code and interpreted",
-    "Card.cpp": "the card, written and read", "Entry.cpp": "an entry, lowered and interpreted",
+    "Card.h": "the card, as attributes and as it is read", "Entry.cpp": "an entry, lowered and interpreted",
     "Target.h": "a target, asked by plans and by the driver", "Target.cpp": "the same",
 }
 # Two things that still have one name.

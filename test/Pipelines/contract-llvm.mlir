@@ -24,7 +24,7 @@ module attributes {heddle.stage = "llvm"} {
 // -----
 
 // expected-error @below {{promises: there is no entry 'heddle_entry_step'}}
-module attributes {heddle.stage = "llvm", heddle.entries = ["heddle_entry_run", "heddle_entry_step"]} {
+module attributes {heddle.stage = "llvm", card.entries = [#card.entry<name = "run", dims = [], arena = "0">, #card.entry<name = "step", dims = [], arena = "0">]} {
   // expected-error @below {{promises: 'heddle_fail' has another type than in runtime/include/heddle/abi.def}}
   llvm.func @heddle_fail(!llvm.ptr, i32, i64, i64)
   // expected-error @below {{promises: 'heddle_entry_run' has another type than in runtime/include/heddle/abi.def}}

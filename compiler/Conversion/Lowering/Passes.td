@@ -13,7 +13,7 @@ def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::scf::SCFDialect",
-    "mlir::vector::VectorDialect"];
+    "mlir::vector::VectorDialect", "heddle::card::CardDialect"];
 }
 
 def ShareLoopsPass : Pass<"heddle-share-loops", "mlir::ModuleOp"> {

@@ -13,6 +13,7 @@
 #include "compiler/Conversion/Lowering/Language/Split.h"
 #include "compiler/Conversion/Lowering/Language/StructuralText.h"
 #include "compiler/Conversion/Lowering/Passes.h"
+#include "dialects/Card/IR/Card.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -130,10 +131,9 @@ struct ShareLoops final : heddle::loops::impl::ShareLoopsPassBase<ShareLoops> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> entries;
-    if (auto names = module->getAttrOfType<ArrayAttr>("heddle.entries"))
-      for (auto name : names.getAsRange<StringAttr>())
-        if (auto entry = module.lookupSymbol<func::FuncOp>(name.getValue()))
-          entries.push_back(entry);
+    for (card::EntryAttr noted : card::entriesOf(module))
+      if (auto entry = module.lookupSymbol<func::FuncOp>(noted.getSymbol()))
+        entries.push_back(entry);
     SmallVector<std::unique_ptr<Loop>> loops;
     for (func::FuncOp entry : entries)
       collect(entry.getBody().front(), "loop", loops);

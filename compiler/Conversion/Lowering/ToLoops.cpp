@@ -9,7 +9,9 @@
 #include "compiler/Conversion/Lowering/CPU/RegisterPrograms.h"
 #include "compiler/Conversion/Lowering/Frame/Entry.h"
 #include "compiler/Conversion/Lowering/Passes.h"
+#include "dialects/Card/IR/Card.h"
 #include "dialects/Mask/Emission/Emission.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace heddle::loops {
 #define GEN_PASS_DEF_ADDENTRYTABLEPASS
@@ -48,6 +50,24 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
 
 struct AddEntryTable final : heddle::loops::impl::AddEntryTablePassBase<AddEntryTable> {
   using AddEntryTablePassBase::AddEntryTablePassBase;
-  void runOnOperation() override { addEntryTable(getOperation()); }
+  /// Makes heddle_entries, an array of the entries' addresses in the order of the card.
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<card::EntryAttr> entries = card::entriesOf(module);
+    if (entries.empty() || module.lookupSymbol("heddle_entries"))
+      return;
+    ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+    b.setInsertionPointToEnd(module.getBody());
+    Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+    Type array = LLVM::LLVMArrayType::get(ptr, entries.size());
+    auto table =
+        LLVM::GlobalOp::create(b, array, /*isConstant=*/true, LLVM::Linkage::External, "heddle_entries", Attribute());
+    b.createBlock(&table.getInitializerRegion());
+    Value v = LLVM::PoisonOp::create(b, array);
+    for (auto [i, entry] : llvm::enumerate(entries))
+      v = LLVM::InsertValueOp::create(b, v, Value(LLVM::AddressOfOp::create(b, ptr, entry.getSymbol())),
+                                      ArrayRef<int64_t>{int64_t(i)});
+    LLVM::ReturnOp::create(b, v);
+  }
 };
 } // namespace

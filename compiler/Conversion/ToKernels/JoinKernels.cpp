@@ -5,16 +5,17 @@
 // and a kernel that comes more than once becomes one, launched with the numbers of each.
 //
 // A place in the arena is a form over lengths that change from token to token, and arguments of a launch do not: so the
-// forms are in the card, the host computes them after the lengths of a call, and the number says which one it is.
+// forms are noted for the card, the host computes them after the lengths of a call, and the number says which one it
+// is.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/StructuralText.h"
-#include "compiler/Conversion/ToKernels/CardLines.h"
 #include "compiler/Conversion/ToKernels/IndexForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
+#include "dialects/Card/IR/Card.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -313,17 +314,12 @@ struct JoinKernels final : kernels::impl::JoinKernelsPassBase<JoinKernels> {
       places[launches->front().entry].lengths = dims ? int64_t(dims.size()) : 0;
       groups[variants.back()->text].push_back(variants.back().get());
     }
-    CardLines card(getOperation());
     for (auto &[text, group] : groups)
       if (group.size() > 1)
-        join(group, card);
-    for (const auto &[entry, mine] : places) {
-      std::string lines;
-      for (const Size &form : mine.forms)
-        lines += "length " + form.str() + "\n";
-      card.addToEntry(entry, lines);
-    }
-    card.save();
+        join(group);
+    for (card::EntryAttr entry : card::entriesOf(getOperation()))
+      if (const std::vector<Size> &forms = places[entry.getName().str()].forms; !forms.empty())
+        card::replaceEntry(getOperation(), entry.withLengths(forms));
   }
 
   std::map<std::string, Places> places;
@@ -348,7 +344,7 @@ struct JoinKernels final : kernels::impl::JoinKernelsPassBase<JoinKernels> {
     return values;
   }
 
-  void join(ArrayRef<Variant *> group, CardLines &card) {
+  void join(ArrayRef<Variant *> group) {
     func::FuncOp code = group.front()->code.release(), first = group.front()->original;
     Block &body = code.getBody().front();
     OpBuilder b(&body, body.begin());
@@ -383,10 +379,8 @@ struct JoinKernels final : kernels::impl::JoinKernelsPassBase<JoinKernels> {
     code.setSymName(first.getName());
     Launch::write(code, launches);
     OpBuilder(first).insert(code);
-    for (auto [one, launch] : llvm::zip_equal(group, launches)) {
-      card.replaceLaunch(one->launch.kernel, launch.line());
+    for (Variant *one : group)
       one->original.erase();
-    }
   }
 };
 } // namespace

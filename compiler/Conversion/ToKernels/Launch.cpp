@@ -1,12 +1,11 @@
 //===- Launch.cpp - how a kernel is launched, and what it takes -------------===//
 //
-// The runtime reads launches from the card; whoever looks at kernels (`--report`) reads them from an attribute, which
-// has what the card does not need: operations and bytes.
+// An attribute of the kernel. The card has its lines from it (targets/Card), and `--report` reads what the card does
+// not need: operations and bytes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToKernels/Launch.h"
-#include "compiler/Conversion/Lowering/Frame/CardTexts.h"
 #include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 
@@ -24,6 +23,7 @@ static DictionaryAttr attributeOf(const Launch &launch, Builder &b) {
                                       text("entry", launch.entry),
                                       text("items", launch.items.str()),
                                       number("lanes", launch.lanes),
+                                      number("number", launch.number),
                                       text("place", launch.place),
                                       number("threads", launch.threads),
                                       number("times", launch.times)};
@@ -54,6 +54,7 @@ static std::optional<Launch> launchOf(Attribute attribute, StringRef kernel, loo
   launch.entry = fields.text("entry");
   launch.items = fields.form("items");
   launch.lanes = fields.number("lanes", 1);
+  launch.number = fields.number("number", 0);
   launch.threads = fields.number("threads", loops::kWarp);
   launch.times = fields.number("times", 0);
   launch.place = fields.text("place");
@@ -100,15 +101,3 @@ FailureOr<std::vector<Launch>> Launch::of(Operation *kernel, loops::ErrorOf repo
 }
 
 int64_t Launch::sharedOn(StringRef chip) const { return on.empty() || llvm::is_contained(on, chip) ? shared : 0; }
-
-std::string Launch::line() const {
-  std::string more = optional ? " optional" : "";
-  if (shared)
-    more += " shared " + std::to_string(shared);
-  for (const std::string &chip : on)
-    more += (&chip == &on.front() ? " on " : " ") + loops::cardWord(chip);
-  for (const int64_t &number : numbers)
-    more += (&number == &numbers.front() ? " with " : " ") + std::to_string(number);
-  return "launch " + loops::cardWord(kernel) + " items " + items.str() + " of " + std::to_string(lanes) + " threads " +
-         std::to_string(threads) + more + (place.empty() ? "" : " # " + loops::cardWord(place)) + "\n";
-}

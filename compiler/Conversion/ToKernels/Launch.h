@@ -22,6 +22,7 @@ struct Launch {
   int64_t shared = 0;                  ///< bytes of shared memory that it is given, beside what it has by itself
   std::vector<std::string> on = {};    ///< the chips that `shared` is for; none: all
   std::vector<int64_t> numbers = {};   ///< what it is given beside what all kernels get
+  int64_t number = 0;                  ///< its place among the launches of the entry
 
   static void write(mlir::Operation *kernel, llvm::ArrayRef<Launch> launches);
   /// Of a kernel; none where nothing is written. Fails, with an error, where what is written is damaged.
@@ -29,8 +30,6 @@ struct Launch {
   static mlir::FailureOr<std::vector<Launch>> of(mlir::Operation *kernel, loops::ErrorOf report);
   /// The bytes that it is given on a chip.
   int64_t sharedOn(llvm::StringRef chip) const;
-  /// The line of the card.
-  std::string line() const;
 };
 
 } // namespace heddle::kernels

@@ -13,14 +13,13 @@ def SplitKernelsPass : Pass<"heddle-split-kernels", "mlir::ModuleOp"> {
     that lives across a barrier is an error. A loop with barriers inside is a loop of launches, its variable `i` (`j`
     inside another); a condition with barriers inside becomes one inside of each kernel. Phases between two such loops
     that do not touch what the other writes are one kernel (`heddle.place` tells places in the arena apart), unless
-    `alone`. The entries go; the card (`heddle_card`) says for each of them what is launched: `launch KERNEL items
-    FORM of 1|32 threads N [shared BYTES [on CHIP..]] [with NUMBER..]`, `repeat COUNT`, `again`; and what is regrouped
-    while weights are sent to the device, `regroup OFFSET DEPTH PANELS WIDTH`.
+    `alone`. The entries go. Each kernel says in `heddle.launch` how it is launched, of which entry, and with which
+    number; `card.entries` has the repeats around these numbers.
   }];
   let options = [Option<"alone", "alone", "bool", "false", "make each phase a kernel">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
-    "mlir::scf::SCFDialect"];
+    "mlir::scf::SCFDialect", "heddle::card::CardDialect"];
 }
 
 def JoinKernelsPass : Pass<"heddle-join-kernels", "mlir::ModuleOp"> {
@@ -29,10 +28,11 @@ def JoinKernelsPass : Pass<"heddle-join-kernels", "mlir::ModuleOp"> {
     Kernels become one if they differ only in places in the arena and among the weights, in the tensors of the call
     that they read, and in lengths. The kernel reads the differences from `numbers`, an array by value (`llvm.byval`);
     the card gives them after `with` of each launch. Places in the arena are forms over the lengths of a call. They
-    become lines `length FORM` of the entry, which the runtime computes and stores after the dims; a number selects
-    one. No argument of a launch changes between calls.
+    become the `lengths` of the entry in `card.entries`, which the runtime computes and stores after the dims; a number
+    selects one. No argument of a launch changes between calls.
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect"];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "heddle::card::CardDialect"];
 }
 
 def KernelsByChipPass : Pass<"heddle-kernels-by-chip", "mlir::ModuleOp"> {

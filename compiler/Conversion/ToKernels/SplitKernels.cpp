@@ -7,13 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
-#include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
 #include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
-#include "compiler/Conversion/ToKernels/CardLines.h"
 #include "compiler/Conversion/ToKernels/ItemForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Conversion/ToKernels/Phases.h"
+#include "dialects/Card/IR/Card.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -79,18 +78,18 @@ namespace {
 class Splitter {
 public:
   Splitter(func::FuncOp entry, bool alone) : entry(entry), module(entry->getParentOfType<ModuleOp>()), alone(alone) {}
-  /// Makes the kernels of the entry, and the lines of the card that launch them.
-  LogicalResult run(std::string &lines);
+  /// Makes the kernels of the entry, and notes the repeats around their launches.
+  LogicalResult run();
 
 private:
   func::FuncOp entry;
   ModuleOp module;
   bool alone; ///< whether each phase is a kernel
   SmallVector<Frame> frames;
-  std::vector<Phase> phases;      ///< that are no kernels yet, since the last loop of launches began or ended
-  SmallVector<Operation *> phase; ///< since the last barrier, in the innermost frame
-  std::string card;
-  int64_t made = 0, times = 1; ///< kernels; calls of the innermost frame by the repeats around it
+  std::vector<Phase> phases;             ///< that are no kernels yet, since the last loop of launches began or ended
+  SmallVector<Operation *> phase;        ///< since the last barrier, in the innermost frame
+  SmallVector<card::RepeatAttr> repeats; ///< an outer one in front of those inside of it
+  int64_t made = 0, times = 1;           ///< kernels; calls of the innermost frame by the repeats around it
   bool good = true;
 
   void visit(Block &block);
@@ -200,16 +199,20 @@ void Splitter::visitRepeat(scf::ForOp loop) {
     return;
   }
   makeKernels();
-  card += "repeat " + std::to_string(to.getSExtValue()) + "\n";
+  size_t number = repeats.size();
+  repeats.emplace_back();
   frames.push_back({loop, loop.getBody()});
-  int64_t outside = times;
+  int64_t outside = times, first = made;
   times *= to.getSExtValue();
   visit(*loop.getBody());
   flush();
   makeKernels();
   times = outside;
   frames.pop_back();
-  card += "again\n";
+  if (made > first)
+    repeats[number] = card::RepeatAttr::get(loop.getContext(), to.getSExtValue(), first, made);
+  else
+    repeats.resize(number); // nothing is launched
 }
 
 void Splitter::visit(Block &block) {
@@ -293,7 +296,7 @@ void Splitter::makeKernel(ArrayRef<Phase> group) {
   ImplicitLocOpBuilder b(group.front().loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  std::string name = shortName(entry).str() + "_" + std::to_string(made++);
+  std::string name = shortName(entry).str() + "_" + std::to_string(made);
   auto kernel = func::FuncOp::create(
       b, name, b.getFunctionType({pointer, pointer, pointer, pointer, pointer, i64, i64, pointer}, {}));
   kernel->setAttr(kKernelAttr, b.getUnitAttr());
@@ -333,6 +336,7 @@ void Splitter::makeKernel(ArrayRef<Phase> group) {
   Items items = itemsOf(entry, group);
   Launch launch{name,  shortName(entry).str(),    items.count, items.lanes, tiled.value_or(kThreads),
                 times, placeOf(group.front().loc)};
+  launch.number = made++;
   launch.optional = items.optional;
   for (const Phase &phase : group)
     if (auto costs = phase.end ? phase.end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
@@ -344,7 +348,6 @@ void Splitter::makeKernel(ArrayRef<Phase> group) {
       }
   askForShared(launch, group);
   Launch::write(kernel, launch);
-  card += launch.line();
 }
 
 /// Copies a phase to `b`, with the conditions around it; its tiles are dealt after `before` others. What `several`
@@ -385,11 +388,13 @@ void Splitter::copy(const Phase &phase, OpBuilder &b, IRMapping &map, bool sever
   }
 }
 
-LogicalResult Splitter::run(std::string &lines) {
+LogicalResult Splitter::run() {
   visit(entry.getBody().front());
   flush(entry);
   makeKernels();
-  lines = card;
+  for (card::EntryAttr noted : card::entriesOf(module))
+    if (noted.getName() == shortName(entry) && !repeats.empty())
+      card::replaceEntry(module, noted.withRepeats(repeats));
   return success(good);
 }
 
@@ -424,43 +429,16 @@ struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
   using SplitKernelsPassBase::SplitKernelsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    CardLines card(module);
     SmallVector<func::FuncOp> entries;
     for (func::FuncOp f : module.getOps<func::FuncOp>())
       if (f->hasAttr(loops::kDimsAttr))
         entries.push_back(f);
-    for (func::FuncOp entry : entries) {
-      std::string lines;
-      if (failed(Splitter(entry, alone).run(lines)))
+    for (func::FuncOp entry : entries)
+      if (failed(Splitter(entry, alone).run()))
         return signalPassFailure();
-      card.addToEntry(shortName(entry), lines);
-    }
     for (func::FuncOp entry : entries)
       entry.erase();
     defineFail(module);
-    module->removeAttr("heddle.entries");
-    if (model::TargetAttr target = model::targetOf(module)) {
-      std::string chips = target.getChip().str();
-      llvm::replace(chips, '+', ' ');
-      card.addBehind("target", "device " + chips + "\n" + regroupLines(module));
-    }
-    card.save();
-    module->removeAttr(loops::kRegroupedAttr);
-  }
-
-  /// `regroup OFFSET DEPTH PANELS WIDTH` of each.
-  static std::string regroupLines(ModuleOp module) {
-    constexpr size_t kNumbers = 4;
-    std::string text;
-    auto all = module->getAttrOfType<DenseI64ArrayAttr>(loops::kRegroupedAttr);
-    for (ArrayRef<int64_t> rest = all ? all.asArrayRef() : ArrayRef<int64_t>(); !rest.empty();
-         rest = rest.drop_front(kNumbers)) {
-      text += "regroup";
-      for (int64_t number : rest.take_front(kNumbers))
-        text += " " + std::to_string(number);
-      text += "\n";
-    }
-    return text;
   }
 };
 } // namespace

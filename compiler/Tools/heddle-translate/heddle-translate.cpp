@@ -1,9 +1,11 @@
-//===- heddle-translate.cpp - --import-json, for tests of the importer ----===//
+//===- heddle-translate.cpp - --import-json and --card, for tests ---------===//
 
 #include "compiler/Import/Import.h"
 #include "compiler/Pipelines/Stages.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "targets/Card/CardText.h"
 #include "llvm/Support/SourceMgr.h"
 
 static void registerImportJson() {
@@ -23,7 +25,22 @@ static void registerImportJson() {
       [](mlir::DialectRegistry &registry) { heddle::registerDialects(registry); });
 }
 
+static void registerCard() {
+  static mlir::TranslateFromMLIRRegistration translation(
+      "card", "what a program of a module of stage `kernels` or `llvm` says of its model",
+      [](mlir::ModuleOp module, llvm::raw_ostream &os) -> mlir::LogicalResult {
+        std::string error;
+        std::optional<std::string> text = heddle::cardText(module, error);
+        if (!text)
+          return module.emitError() << error;
+        os << *text;
+        return mlir::success();
+      },
+      [](mlir::DialectRegistry &registry) { heddle::registerDialects(registry); });
+}
+
 int main(int argc, char **argv) {
   registerImportJson();
-  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Heddle's importer\n"));
+  registerCard();
+  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Heddle's importer, and its card\n"));
 }

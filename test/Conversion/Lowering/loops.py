@@ -282,7 +282,7 @@ class Printer:
 def cardNames(text):
     """{entry: {load: name}} of lengths and tensors, from the card."""
     entries, now, slot = {}, None, 0
-    for word, *rest in (line.split() for line in text.split("\\0A") if line):
+    for word, *rest in (line.split() for line in text.splitlines()):
         if word == "entry":
             now, slot = entries.setdefault("heddle_entry_" + rest[0], {}), 0
         elif word == "dims":
@@ -303,7 +303,7 @@ def main():
     if done.returncode:
         sys.exit(done.stderr)
     module = parse(iter(done.stdout.splitlines()))[1][0]
-    card = next((op.attr("value") for op in module.regions[0][1] if op.attr("sym_name") == "heddle_card"), "")
+    card = subprocess.run(["heddle-translate", "--card"], input=done.stdout, capture_output=True, text=True, check=True).stdout
     printer = Printer("names" in options, options.get("only", ""), cardNames(card))
     for op in module.regions[0][1]:
         if op.name == "func.func":

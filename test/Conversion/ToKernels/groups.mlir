@@ -1,5 +1,5 @@
 // RUN: heddle-opt %s --heddle-group-weights | FileCheck %s
-// RUN: heddle-opt %s --heddle-buffers --heddle-cuda-kernels | FileCheck %s --check-prefix=CARD
+// RUN: heddle-opt %s --heddle-buffers --heddle-cuda-kernels | heddle-translate --card | FileCheck %s --check-prefix=CARD
 
 // Panels of bf16 that linears of pairs alone read, of whole units of 16 features, lie in groups on a device: "w" (96 features) and both
 // layers of "u". The table is read row by row too, and "v" has 20 features.
@@ -18,11 +18,11 @@
 #entry4 = #model.entry<name = "s", shape = [20, 48], layout = #panels, offset = 40704, firsts = [], counts = [], strides = []>
 // CHECK: heddle.regrouped = array<i64: 12288, 48, 2, 32, 24576, 24, 2, 32, 30720, 24, 2, 32, 40704, 24, 1, 32>
 // CARD: device sm_80 sm_90a
-// CARD-SAME: regroup 12288 48 2 32
-// CARD-SAME: regroup 24576 24 2 32
-// CARD-SAME: regroup 30720 24 2 32
-// CARD-SAME: regroup 40704 24 1 32
-// CARD-SAME: shared 98328 on sm_90a
+// CARD-NEXT: regroup 12288 48 2 32
+// CARD-NEXT: regroup 24576 24 2 32
+// CARD-NEXT: regroup 30720 24 2 32
+// CARD-NEXT: regroup 40704 24 1 32
+// CARD: shared 98328 on sm_90a
 module attributes {heddle.stage = "tiled", model.blob = [#entry, #entry1, #entry2, #entry3, #entry4], model.blob_bytes = 43776 : i64, model.dims = {}, model.dtype = "bf16", model.math = "dots", model.name = "small", model.target = #target, model.weights = ["none"]} {
   func.func @run(%id: !model.tensor<[n], i64> {model.name = "id"}) -> (!model.tensor<[n, 40], f32> {model.name = "z"}) {
     // CHECK: model.param "t" {layout

@@ -65,14 +65,14 @@ func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64
 
 // And so is a launch of a kernel.
 // expected-error @below {{the kernel 'run_0': 'heddle.launch' has no form 'items'}}
-func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.launch = [{costs = [], entry = "run", lanes = 32 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.launch = [{costs = [], entry = "run", lanes = 32 : i64, number = 0 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
   return
 }
 
 // -----
 
 // expected-error @below {{the kernel 'run_0': 'heddle.launch' has no number from 32 on in 'threads'}}
-func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.launch = [{costs = [], entry = "run", items = "B", lanes = 32 : i64, place = "", threads = 0 : i64, times = 1 : i64}]} {
+func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.launch = [{costs = [], entry = "run", items = "B", lanes = 32 : i64, number = 0 : i64, place = "", threads = 0 : i64, times = 1 : i64}]} {
   return
 }
 
@@ -86,6 +86,6 @@ func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena
 // -----
 
 // expected-error @below {{the kernel 'run_0': 'heddle.costs' has no flag 'dots'}}
-func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.launch = [{costs = [{op = "map", operations = "0", read = "4", written = "8"}], entry = "run", items = "B", lanes = 32 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.launch = [{costs = [{op = "map", operations = "0", read = "4", written = "8"}], entry = "run", items = "B", lanes = 32 : i64, number = 0 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
   return
 }

@@ -1,11 +1,13 @@
-// RUN: heddle-opt %s --split-input-file --heddle-join-kernels | FileCheck %s
+// RUN: heddle-opt %s --heddle-join-kernels | FileCheck %s
+// RUN: heddle-opt %s --heddle-join-kernels | heddle-translate --card | FileCheck %s --check-prefix=CARD
 
 // Four kernels that differ in where their operand and result lie in the arena, where their weight lies, which tensor of the call and which length
 // they read: one kernel. What two of them have in common stays in it, places in the arena are lines of the entry, the numbers of a launch say which.
-module {
-  llvm.mlir.global external constant @heddle_card("heddle-card 1\0Aentry run\0Adims B T\0Aarena 64\0Alaunch run_0 items B of 32 threads 128\0Arepeat 2\0Alaunch run_1 items T of 32 threads 128 # f:1:2\0Aagain\0Aentry step\0Adims B past\0Aarena 64\0Alaunch step_0 items B of 32 threads 128\0Alaunch step_1 items 7 of 32 threads 128\0Aend\0A\00")
+#run = #card.entry<name = "run", dims = ["B", "T"], arena = "64", repeats = [#card.repeat<count = 2, first = 1, end = 2>]>
+#step = #card.entry<name = "step", dims = ["B", "past"], arena = "64">
+module attributes {card.entries = [#run, #step]} {
   // At T * 4, weights from 100 on.
-  func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "T"], heddle.launch = [{costs = [], entry = "run", items = "B", lanes = 32 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+  func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "T"], heddle.launch = [{costs = [], entry = "run", items = "B", lanes = 32 : i64, number = 0 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
     %four = arith.constant 4 : index
     %unused = llvm.load %dims : !llvm.ptr -> i64
     %at1 = llvm.getelementptr %dims[1] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -24,7 +26,7 @@ module {
     return
   }
   // At 64, weights of the layer i; ops in another order.
-  func.func @run_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "T"], heddle.launch = [{costs = [], entry = "run", items = "T", lanes = 32 : i64, place = "f:1:2", threads = 128 : i64, times = 2 : i64}]} {
+  func.func @run_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "T"], heddle.launch = [{costs = [], entry = "run", items = "T", lanes = 32 : i64, number = 1 : i64, place = "f:1:2", threads = 128 : i64, times = 2 : i64}]} {
     %layer = arith.index_cast %i : i64 to index
     %stride = arith.constant 1000 : index
     %begin = arith.constant 200 : index
@@ -44,7 +46,7 @@ module {
     return
   }
   // As the first one; `past` in the place of T.
-  func.func @step_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "past"], heddle.launch = [{costs = [], entry = "step", items = "B", lanes = 32 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+  func.func @step_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "past"], heddle.launch = [{costs = [], entry = "step", items = "B", lanes = 32 : i64, number = 0 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
     %four = arith.constant 4 : index
     %at1 = llvm.getelementptr %dims[1] : (!llvm.ptr) -> !llvm.ptr, i64
     %t64 = llvm.load %at1 : !llvm.ptr -> i64
@@ -62,15 +64,29 @@ module {
     return
   }
   // A number that is no place: another kernel.
-  func.func @step_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "past"], heddle.launch = [{costs = [], entry = "step", items = "7", lanes = 32 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+  func.func @step_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "past"], heddle.launch = [{costs = [], entry = "step", items = "7", lanes = 32 : i64, number = 1 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
     %seven = arith.constant 7 : i64
     llvm.store %seven, %arena : i64, !llvm.ptr
     return
   }
 }
 // The forms of an entry are computed behind its two lengths, so that the first one is number 2.
-// CHECK: entry run\0Adims B T\0Aarena 64\0Alength 4*T\0Alength 64\0Alaunch run_0 items B of 32 threads 128 with 0 0 100 2 1\0Arepeat 2\0Alaunch run_0 items T of 32 threads 128 with 2 1000 200 3 0 # f:1:2\0Aagain\0A
-// CHECK-SAME: entry step\0Adims B past\0Aarena 64\0Alength 4*past\0Alaunch run_0 items B of 32 threads 128 with 0 0 100 2 1\0Alaunch step_1 items 7 of 32 threads 128\0Aend
+// CARD: entry run
+// CARD-NEXT: dims B T
+// CARD-NEXT: arena 64
+// CARD-NEXT: length 4*T
+// CARD-NEXT: length 64
+// CARD-NEXT: launch run_0 items B of 32 threads 128 with 0 0 100 2 1
+// CARD-NEXT: repeat 2
+// CARD-NEXT: launch run_0 items T of 32 threads 128 with 2 1000 200 3 0 # f:1:2
+// CARD-NEXT: again
+// CARD-NEXT: entry step
+// CARD-NEXT: dims B past
+// CARD-NEXT: arena 64
+// CARD-NEXT: length 4*past
+// CARD-NEXT: launch run_0 items B of 32 threads 128 with 0 0 100 2 1
+// CARD-NEXT: launch step_1 items 7 of 32 threads 128
+// CARD-NEXT: end
 // CHECK-LABEL: func.func @run_0(
 // CHECK-SAME: %{{[a-z0-9]*}}: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %[[TENSORS:[a-z0-9]*]]: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %[[WEIGHTS:[a-z0-9]*]]: !llvm.ptr, %[[I:[a-z0-9]*]]: i64, %{{[a-z0-9]*}}: i64, %[[NUMBERS:[a-z0-9]*]]: !llvm.ptr {llvm.byval = !llvm.array<5 x i64>})
 // CHECK-SAME: heddle.launch = [{{.*}}numbers = array<i64: 0, 0, 100, 2, 1>{{.*}}numbers = array<i64: 2, 1000, 200, 3, 0>{{.*}}entry = "step"{{.*}}]

@@ -1,10 +1,10 @@
 // RUN: heddle-opt %s --heddle-split-kernels | FileCheck %s
-// RUN: heddle-opt %s --heddle-split-kernels=alone | FileCheck %s --check-prefix=ALONE
+// RUN: heddle-opt %s --heddle-split-kernels | heddle-translate --card | FileCheck %s --check-prefix=CARD
+// RUN: heddle-opt %s --heddle-split-kernels=alone | heddle-translate --card | FileCheck %s --check-prefix=ALONE
 
 // Five phases, one behind the other in the text. The third needs nothing of the first two, so it is done beside the first; the fourth writes over
 // what the third has written, so it is not, but beside the second; the last writes over what the second has read.
-module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
-  llvm.mlir.global external constant @heddle_card("heddle-card 1\0Atarget cuda sm_80\0Aentry run\0Adims B T\0Aarena 64\0Aend\0A\00")
+module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], arena = "64">], model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
   func.func private @heddle_barrier(!llvm.ptr)
   func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = ["B", "T"]} {
     %t = arith.index_cast %team : i64 to index
@@ -51,7 +51,9 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
 }
 
 // A kernel has the items of all of its phases.
-// CHECK: launch run_0 items 32*B+T of 1 threads 128 #{{.*}}launch run_1 items B+T of 32 threads 128 #{{.*}}launch run_2 items B of 32 threads 128 #
+// CARD: launch run_0 items 32*B+T of 1 threads 128 #
+// CARD-NEXT: launch run_1 items B+T of 32 threads 128 #
+// CARD-NEXT: launch run_2 items B of 32 threads 128 #
 // CHECK-NOT: heddle.place
 // CHECK-LABEL: func.func @run_0(
 // CHECK-SAME: op = "first"
@@ -75,4 +77,8 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
 // CHECK-SAME: costs = []
 // CHECK-NOT: func.func @run_
 
-// ALONE: launch run_0 items B of 32 threads 128 #{{.*}}launch run_1 items B of 32 threads 128 #{{.*}}launch run_2 items T of 1 threads 128 #{{.*}}launch run_3 items T of 32 threads 128 #{{.*}}launch run_4 items B of 32 threads 128 #
+// ALONE: launch run_0 items B of 32 threads 128 #
+// ALONE-NEXT: launch run_1 items B of 32 threads 128 #
+// ALONE-NEXT: launch run_2 items T of 1 threads 128 #
+// ALONE-NEXT: launch run_3 items T of 32 threads 128 #
+// ALONE-NEXT: launch run_4 items B of 32 threads 128 #

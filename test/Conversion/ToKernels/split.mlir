@@ -1,9 +1,9 @@
 // RUN: heddle-opt %s --heddle-split-kernels | FileCheck %s
+// RUN: heddle-opt %s --heddle-split-kernels | heddle-translate --card | FileCheck %s --check-prefix=CARD
 
 // An SPMD entry as convert-heddle-to-warps leaves it: what stands between two barriers is a kernel, which makes again what it
 // needs; a repeat is a loop of launches whose variable is `i`; a condition around barriers stands inside of each kernel.
-module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.target<"cuda", chip = "sm_80+sm_90a", lanes = 32, registers = 255>} {
-  llvm.mlir.global external constant @heddle_card("heddle-card 1\0Atarget cuda sm_80+sm_90a\0Aentry run\0Adims B T\0Aarena 64\0Aend\0A\00")
+module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], arena = "64">], model.target = #model.target<"cuda", chip = "sm_80+sm_90a", lanes = 32, registers = 255>} {
   func.func private @heddle_barrier(!llvm.ptr)
   func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = ["B", "T"]} {
     %t = arith.index_cast %team : i64 to index
@@ -46,13 +46,20 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
   }
 }
 
-// CHECK: device sm_80 sm_90a\0A
-// CHECK-SAME: arena 64\0Alaunch run_0 items B*T of 32 threads 128 # {{[^ ]*}}split.mlir:{{[0-9]+:[0-9]+}}\0Arepeat 3\0Alaunch run_1 items B of 32 threads 128 #{{.*}}\0Alaunch run_2 items T of 1 threads 128 #{{.*}}\0Aagain\0Aend
+// CARD: target cuda%20sm_80+sm_90a
+// CARD-NEXT: device sm_80 sm_90a
+// CARD: arena 64
+// CARD-NEXT: launch run_0 items B*T of 32 threads 128 # {{[^ ]*}}split.mlir:{{[0-9]+:[0-9]+}}
+// CARD-NEXT: repeat 3
+// CARD-NEXT: launch run_1 items B of 32 threads 128 #
+// CARD-NEXT: launch run_2 items T of 1 threads 128 #
+// CARD-NEXT: again
+// CARD-NEXT: end
 // CHECK-NOT: heddle_entry_run
 // CHECK-LABEL: func.func @run_0(
 // CHECK-SAME: %[[FAIL:[a-z0-9]*]]: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: !llvm.ptr)
 // What the barrier says of the phase stands on the kernel.
-// CHECK-SAME: attributes {heddle.dims = ["B", "T"], heddle.kernel, heddle.launch = [{costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}]}
+// CHECK-SAME: attributes {heddle.dims = ["B", "T"], heddle.kernel, heddle.launch = [{costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, number = 0 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}]}
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.load %[[DIMS]]
 // CHECK: scf.for

@@ -1,11 +1,11 @@
 // RUN: heddle-opt %s --heddle-split-kernels | FileCheck %s
+// RUN: heddle-opt %s --heddle-split-kernels | heddle-translate --card | FileCheck %s --check-prefix=CARD
 
 // A tile is the work of a whole block, so a phase with tiles is launched with their number of threads; what warps do in the same
 // phase is dealt to whatever warps there are. Each has as many items as the larger of the two needs.
-// CHECK: launch run_0 items max(8*((B+127)//128),B) of 32 threads 256
-// CHECK-SAME: launch run_1 items B of 32 threads 128
-module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
-  llvm.mlir.global external constant @heddle_card("heddle-card 1\0Atarget cuda sm_80\0Aentry run\0Adims B\0Aarena 64\0Aend\0A\00")
+// CARD: launch run_0 items max(8*((B+127)//128),B) of 32 threads 256
+// CARD-NEXT: launch run_1 items B of 32 threads 128
+module attributes {card.entries = [#card.entry<name = "run", dims = ["B"], arena = "64">], model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
   func.func private @heddle_barrier(!llvm.ptr)
   func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = ["B"]} {
     %t = arith.index_cast %team : i64 to index

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Entry.h"
-#include "compiler/Conversion/Lowering/Frame/CardTexts.h"
 #include "compiler/Conversion/Lowering/Language/Abi.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -106,23 +105,18 @@ LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machin
   if (!whole)
     return failure();
   SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
-  SmallVector<std::string> symbols;
   std::vector<std::vector<Phase>> phases;
   for (func::FuncOp source : sources) {
     Lowering lowering(source, machine);
     if (failed(lowering.run()))
       return failure();
-    symbols.push_back(lowering.function.getName().str());
     if (!machine.costs)
       phases.push_back(std::move(lowering.phases));
     done(lowering);
   }
-  FailureOr<std::string> card = cardText(module, sources, phases);
-  if (failed(card))
+  if (failed(noteEntries(module, sources, phases)))
     return failure();
-  noteTexts(module, sources);
   for (func::FuncOp source : sources)
     source.erase();
-  addCard(module, *card, symbols);
   return success();
 }

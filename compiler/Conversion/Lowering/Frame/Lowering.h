@@ -182,15 +182,10 @@ using plan::entryDims; ///< in the order in which the runtime passes them
 /// Bytes of an argument that is a state (attn-plan-cache may have changed its layout).
 model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 
-/// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries; addEntryTable makes the
-/// global heddle_entries once they are functions of LLVM. `phases`: of each entry; none where a device's launches say
-/// it.
-mlir::FailureOr<std::string> cardText(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> entries,
-                                      llvm::ArrayRef<std::vector<Phase>> phases);
-/// The lines of an entry that say what lengths must be (CardLengths.cpp).
-mlir::FailureOr<std::string> lengthLines(mlir::func::FuncOp entry);
-void addCard(mlir::ModuleOp module, llvm::StringRef text, llvm::ArrayRef<std::string> entrySymbols);
-void addEntryTable(mlir::ModuleOp module);
+/// Notes on the module what its card will say of the functions of stage `buffers` (dialects/Card). `phases`: of each
+/// entry; none where a device's launches say it.
+mlir::LogicalResult noteEntries(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> entries,
+                                llvm::ArrayRef<std::vector<Phase>> phases);
 
 //===-- one function an op; each leaves its result in its place ---------------------===//
 

@@ -22,7 +22,8 @@ def ConvertToWarpsPass : Pass<"convert-heddle-to-warps", "mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
-    "mlir::math::MathDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "heddle::tile::TileDialect"];
+    "mlir::math::MathDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "heddle::tile::TileDialect",
+    "heddle::card::CardDialect"];
 }
 
 #endif

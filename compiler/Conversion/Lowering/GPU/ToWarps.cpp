@@ -5,6 +5,7 @@
 #include "compiler/Conversion/Lowering/GPU/Passes.h"
 #include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/Lowering/GPU/WarpPrograms.h"
+#include "dialects/Card/IR/Card.h"
 #include "dialects/Mask/Emission/Emission.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
