@@ -41,8 +41,8 @@ FAULTS = [
     ("f32: weights come from the lane before", TILES + "Products.cpp", "add(first, k / 2)", "add(first, k % 4)", "tile_attention.py"),
     ("f32: a component of queries stands for its neighbours", TILES + "Products.cpp", "column.push_back(row[k]);", "column.push_back(row[k / 2 * 2]);", "tile_attention.py"),
     # elements
-    ("a column beyond the end is stored", TILES + "Bodies.cpp", "c.when(c.less(first, all), [&] {", "c.when(c.less(first, c.add(all, 1)), [&] {"),
-    ("rows of a thread take their turn twice", TILES + "Bodies.cpp", "    Values next(held.begin() + columns, held.end());\n    next.append(held.begin(), held.begin() + columns);\n", "    Values next(held.begin(), held.end());\n"),
+    ("a column beyond the end is stored", TILES + "OpBodies.cpp", "c.when(c.less(first, all), [&] {", "c.when(c.less(first, c.add(all, 1)), [&] {"),
+    ("rows of a thread take their turn twice", TILES + "OpBodies.cpp", "    Values next(held.begin() + columns, held.end());\n    next.append(held.begin(), held.begin() + columns);\n", "    Values next(held.begin(), held.end());\n"),
     # copies in bulk
     ("all bytes of a piece are announced, also those behind the end", TILES + "Bulk.cpp", "toI32(*this, mul(bytes, there))", "toI32(*this, mul(bytes, groups))"),
     ("a part is as long as the piece, not as what is left of the matrix", TILES + "Bulk.cpp", "Value inside = min({sub(all, first), constant(across)});", "Value inside = constant(across);"),
@@ -72,7 +72,7 @@ FAULTS = [
     ("a unit of values begins half a unit too early", TILES + "Groups.cpp", "others.push_back(later(*this, w, k));", "others.push_back(later(*this, w, k / 2));", "tile_attention.py"),
     ("halves of weights are swapped", TILES + "Products.cpp", "k / 4 + 2 * half;", "k / 4 + 2 * (1 - half);", "tile_attention.py"),
     ("copies are not shown to units", TILES + "Rings.cpp", "int32_t(pending)));\n  publish();\n", "int32_t(pending)));\n  barrier();\n", "tile_attention.py"),
-    ("values that are put are not shown to units", TILES + "Bodies.cpp", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  publish();\n", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  barrier();\n", "tile_attention.py"),
+    ("values that are put are not shown to units", TILES + "OpBodies.cpp", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  publish();\n", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  barrier();\n", "tile_attention.py"),
     ("eight rows of values are one", TILES + "Pieces.cpp", "Value line = add(mul(div(first, constant(across)), together), inside),", "Value line = mul(div(first, constant(across)), together),", "tile_attention.py"),
     ("panels of groups are one group apart", TILES + "Pieces.cpp", "group = add(mul(div(c, across), div(w.rows, constant(words))), group);", "group = add(div(c, across), group);", "tile_attention.py"),
     ("the words of a group lie as in a panel", GPU + "Linear/PackedRows.cpp", "l.add({before, l.add(l.mul(key, kGroup), inside)});", "l.add({before, l.add(l.mul(inside, kPanel), key)});", "tile_attention.py"),
@@ -113,10 +113,10 @@ FAULTS = [
     ("the last share of features is as wide as the others", GPU + "Attention/TileAttention.cpp", "if (plan.valueWidth % features)", "if (plan.valueWidth < features)", "tile_attention.py"),
     # attention
     ("a ring lies on the pieces of its launch", TILES + "Rings.cpp", "c.add(c.mul(slot, all), ownWords)", "c.mul(slot, all)", "tile_attention.py"),
-    ("the second of two neighbours is no part of a row", TILES + "Bodies.cpp", "for (int32_t apart : {1, 2})", "for (int32_t apart : {1})", "tile_attention.py"),
-    ("elements that are asked about are told apart by rows", TILES + "Bodies.cpp", "arith::IndexCastUIOp::create(b, i32, e)", "arith::IndexCastUIOp::create(b, i32, i)", "tile_attention.py"),
-    ("a thread decides for itself whether a tile is done again", TILES + "Bodies.cpp", "arith::CmpIPredicate::ne, joined.getRes(), c.integer(i32, 0)", "arith::CmpIPredicate::ne, mine, c.integer(i32, 0)", "tile_attention.py"),
-    ("words are read before all threads have put theirs", TILES + "Bodies.cpp", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  publish();\n", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n", "tile_attention.py"),
+    ("the second of two neighbours is no part of a row", TILES + "OpBodies.cpp", "for (int32_t apart : {1, 2})", "for (int32_t apart : {1})", "tile_attention.py"),
+    ("elements that are asked about are told apart by rows", TILES + "OpBodies.cpp", "arith::IndexCastUIOp::create(b, i32, e)", "arith::IndexCastUIOp::create(b, i32, i)", "tile_attention.py"),
+    ("a thread decides for itself whether a tile is done again", TILES + "OpBodies.cpp", "arith::CmpIPredicate::ne, joined.getRes(), c.integer(i32, 0)", "arith::CmpIPredicate::ne, mine, c.integer(i32, 0)", "tile_attention.py"),
+    ("words are read before all threads have put theirs", TILES + "OpBodies.cpp", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  publish();\n", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n", "tile_attention.py"),
 ]
 
 # Wrong lines that the emulated device cannot see, and why; (what, source, why).
