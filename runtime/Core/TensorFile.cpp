@@ -74,7 +74,7 @@ Status TensorFile::open(const std::string &path) {
   HEDDLE_TRY(checkOpened(opened, path));
   uint64_t size = opened.size();
   file = opened.release();
-  char first[8];
+  char first[8] = {};
   if (size >= sizeof first)
     HEDDLE_TRY(readAt(file, first, sizeof first, 0, path));
   std::string_view begin(first, std::min<uint64_t>(size, sizeof first));

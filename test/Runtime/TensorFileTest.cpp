@@ -123,6 +123,18 @@ TEST(SafeTensors, Refuses) {
   }
 }
 
+// The reader is the compiler's (test/Weights/HeaderTest.cpp has its rules); here is what a program says.
+TEST(SafeTensors, RefusalsSayWhereAndWhatHelps) {
+  Status status = openBytes(file("{" + entry("x", "F32", "[NaN]", "[0,4]") + "}", "1234"));
+  EXPECT_NE(status.message().find("NaN and Infinity are not JSON (byte 37, tensor `x`)"), std::string::npos)
+      << status.message();
+  ASSERT_EQ(status.helps().size(), 1u);
+  EXPECT_EQ(status.helps()[0], "write the file again with the safetensors library");
+  status = openBytes(std::string("\x10\0\0\0\0\0\0\0{}", 10));
+  EXPECT_NE(status.message().find("the header would be 16 bytes long, but only 2 follow"), std::string::npos)
+      << status.message();
+}
+
 TEST(SafeTensors, DamagedFilesNeverCrash) {
   std::string good =
       file("{" + entry("a", "F32", "[2,1]", "[0,8]") + "," + entry("b", "BF16", "[2]", "[8,12]") + "}", "123456781234");

@@ -116,6 +116,23 @@ TEST(Output, TheModeFollowsTheUmask) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
+TEST(Output, AFileThatIsThereKeepsItsPermissionsAndLinks) {
+  Directory dir;
+  ASSERT_EQ(chmod(dir.write("out", "old").c_str(), 0640), 0);
+  ASSERT_EQ(symlink("out", (dir / "link").c_str()), 0);
+  auto file = OutputFile::create(dir / "link", 0);
+  ASSERT_OK(file.status());
+  ASSERT_OK(appendText(*file, "new"));
+  ASSERT_OK(file->commit());
+  EXPECT_EQ(slurp(dir / "out"), "new");
+  struct stat info;
+  ASSERT_EQ(lstat((dir / "link").c_str(), &info), 0);
+  EXPECT_TRUE(S_ISLNK(info.st_mode));
+  ASSERT_EQ(stat((dir / "out").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0640u);
+  EXPECT_EQ(dir.entries(), 2u);
+}
+
 TEST(Output, FullDisksAtManySizes) {
   Directory dir;
   std::string data(300000, 'd');

@@ -9,6 +9,9 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("attention begins before its keys are packed", "CPU/Attention/Attention.cpp", "    l.noteCost([&] { return bytesOfPacking(plan); });\n    l.barrier(loc);\n", "", "attention-step.mlir"),
     ("a thread's part ends where the next but one begins", "CPU/RegisterLanes.cpp", "c.add(team, 1)", "c.add(team, 2)", "maps.mlir"),
     ("what is collected is overwritten before it is copied", "Ops/ControlAndStates.cpp", "  // What is collected may be an old carried value, so those are replaced after a barrier.\n  if (copied)", "  if (false)", "repeat.mlir"),
+    # what equal loops share
+    ("loops that differ in a number are one function", "Language/StructuralText.cpp", "<< op->getName() << op->getAttrDictionary();", "<< op->getName();", "equal.mlir"),
+    ("loops that read other values are one function", "Language/StructuralText.cpp", "os << ' ' << at->second;", "", "equal.mlir"),
     # strides and offsets
     ("panels are N apart, not K", "CPU/Linear/Linear.cpp", ": c.at(w, c.mul(panel, this->depth * width), word);", ": c.at(w, c.mul(panel, n * width), word);", "linear.mlir"),
     ("both numbers of a word are left in one place", "CPU/Linear/Linear.cpp", "c.constant((2 * behind + 1) * width + j * c.lanes)", "c.constant(2 * behind * width + j * c.lanes)", "linear-widened.mlir"),
