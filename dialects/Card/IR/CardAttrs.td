@@ -4,6 +4,7 @@
 #ifndef HEDDLE_DIALECTS_CARD_IR_CARDATTRS_TD
 #define HEDDLE_DIALECTS_CARD_IR_CARDATTRS_TD
 
+include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def Card_Dialect : Dialect {
