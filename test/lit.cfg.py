@@ -42,7 +42,7 @@ if os.path.exists("/usr/bin/clang-format-22"):
 # Programs of aarch64 can be linked and run: `ninja runtime-aarch64`, and the emulator of Debian's qemu-user.
 qemu = shutil.which("qemu-aarch64")
 config.substitutions.append(("%qemu", "%s -L /usr/aarch64-linux-gnu" % qemu))
-if qemu and os.path.exists(os.path.join(config.heddle_tools, os.pardir, "lib", "aarch64", "libheddle_rt.a")):
+if qemu and os.path.exists(os.path.join(config.heddle_tools, os.pardir, "lib", "aarch64", "libheddle_core.a")):
     config.available_features.add("aarch64")
 if config.heddle_sanitize:
     config.available_features.add("sanitize")

@@ -3,92 +3,115 @@
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/Abilities.h"
 #include "targets/CPU/Link.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace heddle;
 
-static std::string runtimeOf(const CompileOptions &options, const cpu::Architecture &architecture) {
-  if (!options.runtimeArchive.empty())
-    return options.runtimeArchive;
+/// The folder with the archives of a program for `architecture`.
+static std::string runtimeOf(const cpu::Architecture &architecture) {
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
   llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
   llvm::sys::path::append(path, "lib");
   if (!architecture.isHost())
     llvm::sys::path::append(path, architecture.name);
-  llvm::sys::path::append(path, "libheddle_rt.a");
   return std::string(path);
 }
 
 namespace {
-/// Which archives a model with a tokenizer is linked with.
-struct Talking {
-  bool serve, chat;
+/// What of the runtime a program has.
+struct Needs {
+  bool device;   ///< kernels for a GPU
+  bool emulates; ///< and the GPU itself
+  bool serve, chat, bench;
+  bool twoVocabularies;
+  bool templates; ///< a chat template that something renders
+};
+
+/// An archive, and the symbols by which its parts register themselves (runtime/Core/Parts.h).
+struct Part {
+  StringRef archive, symbols;
+  bool needed;
 };
 } // namespace
 
-/// The archives of the server and of conversations.
-static std::vector<std::string> talking(Talking parts, const TextBlobs &words, StringRef runtime) {
-  std::vector<std::string> files;
-  SmallVector<StringRef> archives;
-  if (parts.serve) {
-    llvm::append_range(
-        files, ArrayRef<StringRef>{"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"});
-    archives.push_back("libheddle_serve.a");
-  }
-  if (parts.chat)
-    llvm::append_range(files, ArrayRef<StringRef>{"--undefined=heddle_chat_command", "--undefined=heddle_chat_turn"});
-  if (!words.templates.empty()) {
-    files.push_back("--undefined=heddle_chat_render");
-    archives.push_back("libheddle_chat.a");
-  }
-  archives.push_back("libheddle_json.a");
-  for (StringRef name : archives)
-    files.push_back(cpu::runtimeFile(runtime, name));
-  return files;
+/// All archives of the runtime, each as often as it has something to register.
+static SmallVector<Part> partsOf(const Abilities &can, const Needs &has) {
+  bool files = can.sees || can.hears, answers = !can.generates && (can.spells || files);
+  bool talks = has.serve || has.chat;
+  return {{"main", "", true},
+          {"program", "", true},
+          {"core", "", true},
+          {"base", "", true},
+          {"device", "heddle_open_device", has.device},
+          {"emulator", "heddle_emulator", has.emulates},
+          {"media", "heddle_read_media", files},
+          {"media", "heddle_read_picture", can.sees},
+          {"pictures", "heddle_decode_picture", can.sees},
+          {"media", "heddle_read_sound", can.hears},
+          {"tokenizer", "", can.generates || answers},
+          {"tokenizer", "heddle_tokenizer_sizes", has.twoVocabularies},
+          {"generate", "", has.serve},
+          {"generate", "heddle_generate_command heddle_continue_command", can.generates},
+          {"encode", "", has.serve},
+          {"encode", "heddle_classify_command heddle_missing_word", answers},
+          {"bench", "heddle_bench_command", has.bench},
+          {"bench", "heddle_bench_generation", has.bench && can.generates},
+          {"json", "", talks},
+          {"serve", "heddle_serve_command heddle_notices_of_serving", has.serve},
+          {"chat", "heddle_chat_command heddle_chat_turn", has.chat},
+          {"chat", "heddle_chat_render", has.templates},
+          {"template", "", has.templates}};
 }
 
-std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp module, const CompileOptions &options,
-                                           const TextBlobs &words, const cpu::Architecture &architecture, int &failed) {
-  Archives all{runtimeOf(options, architecture), {}};
+std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp module, const llvm::Module &code,
+                                           const CompileOptions &options, const TextBlobs &words,
+                                           const cpu::Architecture &architecture, int &failed) {
+  Archives all{runtimeOf(architecture), {}};
   std::string name = architecture.name.str();
-  auto has = [&](StringRef file) { return llvm::sys::fs::exists(cpu::runtimeFile(all.runtime, file)); };
-  if (!llvm::sys::fs::exists(all.runtime)) {
-    failed = console.complain(Error::TargetUnsupported,
-                              all.runtime + " is not there, and a program for " + name + " is linked with it; " +
-                                  (architecture.isHost() ? "it comes with Heddle's build"
-                                                         : "`ninja runtime-" + name +
-                                                               "` in Heddle's build makes it, with what "
-                                                               "`compiler/bootstrap.sh --cross` installs; --emit=asm "
-                                                               "and --emit=obj do without"));
+  auto file = [&](StringRef archive) { return cpu::runtimeFile(all.folder, ("libheddle_" + archive + ".a").str()); };
+  auto has = [&](StringRef archive) { return llvm::sys::fs::exists(file(archive)); };
+  auto complain = [&](const std::string &why) {
+    failed = console.complain(Error::TargetUnsupported, why);
     return std::nullopt;
-  }
+  };
+  if (!has("core"))
+    return complain(file("core") + " is not there, and a program for " + name + " is linked with it; " +
+                    (architecture.isHost() ? "it comes with Heddle's build"
+                                           : "`ninja runtime-" + name +
+                                                 "` in Heddle's build makes it, with what "
+                                                 "`compiler/bootstrap.sh --cross` installs; --emit=asm "
+                                                 "and --emit=obj do without"));
   Abilities can = abilitiesOf(module);
-  if (can.sees) { // others contain no reader of PNG and JPEG
-    if (!has("libheddle_pictures.a")) {
-      failed = console.complain(Error::TargetUnsupported,
-                                "this model takes pictures, and the runtime for " + name +
-                                    " was built without libpng, libjpeg and zlib of that architecture");
-      return std::nullopt;
-    }
-    all.parts = {"--undefined=heddle_decode_picture", cpu::runtimeFile(all.runtime, "libheddle_pictures.a")};
-  }
-  Talking parts = {options.serve && can.canServe(), options.chat && can.makesTexts() && !words.templates.empty()};
-  if (parts.serve && !has("libheddle_serve.a")) {
-    parts.serve = false;
+  Needs needs{};
+  needs.device = code.getNamedGlobal("heddle_device_images") != nullptr;
+  needs.emulates = options.forTarget.emulate;
+  needs.serve = options.serve && can.canServe();
+  needs.chat = options.chat && can.makesTexts() && !words.templates.empty();
+  needs.bench = options.bench;
+  needs.twoVocabularies = !words.target.empty();
+  if (can.sees && !has("pictures")) // others contain no reader of PNG and JPEG
+    return complain("this model takes pictures, and the runtime for " + name +
+                    " was built without libpng, libjpeg and zlib of that architecture");
+  if (needs.serve && !has("serve")) {
+    needs.serve = false;
     console.err << "heddle: note: the program has no server: the runtime for " << name
                 << " was built without libevent of that architecture\n";
   }
-  if (parts.serve || parts.chat)
-    llvm::append_range(all.parts, talking(parts, words, all.runtime));
-  if (options.forTarget.emulate) { // a program that emulates its own device
-    if (!has("libheddle_emulator.a")) {
-      failed = console.complain(Error::TargetUnsupported, "there is no emulated device for " + name);
-      return std::nullopt;
-    }
-    all.parts.insert(all.parts.end(),
-                     {"--undefined=heddle_emulator", cpu::runtimeFile(all.runtime, "libheddle_emulator.a")});
+  if (needs.emulates && !has("emulator"))
+    return complain("there is no emulated device for " + name);
+  needs.templates = !words.templates.empty() && (needs.serve || needs.chat);
+  for (const Part &part : partsOf(can, needs)) {
+    if (!part.needed)
+      continue;
+    SmallVector<StringRef> symbols;
+    part.symbols.split(symbols, ' ', -1, false);
+    for (StringRef symbol : symbols)
+      all.parts.push_back(("--undefined=" + symbol).str());
+    if (std::string archive = file(part.archive); !llvm::is_contained(all.parts, archive))
+      all.parts.push_back(archive);
   }
   return all;
 }

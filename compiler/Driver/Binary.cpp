@@ -174,12 +174,10 @@ static int linkInto(const Console &console, Scratch &folder, StringRef linked, s
                     const Archives &archives, const cpu::Architecture &architecture, const std::string &output) {
   std::string error;
   llvm::append_range(files, archives.parts);
-  std::vector<std::string> copied = files;
-  copied.push_back(archives.runtime);
-  if (int full = askForSpace(console, folder, copied, output))
+  if (int full = askForSpace(console, folder, files, output))
     return full;
   switch (cpu::link(
-      architecture, files, archives.runtime, folder.fileForLinker(linked), folder.file("log"),
+      architecture, files, archives.folder, folder.fileForLinker(linked), folder.file("log"),
       [&](int pid) { folder.writer(pid); }, error)) {
   case cpu::Linked::Yes: return Ok;
   case cpu::Linked::Unreadable:
@@ -227,7 +225,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   BlobMap plan = blobMapOf(module);
   int failed = Ok;
   const cpu::Architecture &architecture = *target.processor.architecture;
-  std::optional<Archives> archives = archivesOf(console, module, options, words, architecture, failed);
+  std::optional<Archives> archives = archivesOf(console, module, code, options, words, architecture, failed);
   if (!archives)
     return failed;
   std::optional<WeightStore> store = openWeights(console, module, failed);

@@ -41,12 +41,12 @@ struct CompileOptions {
   std::string chatTemplate; ///< --template: a file, or "none"; empty: the model's own
   bool serve = true;        ///< whether the program can serve; false: --without=serve
   bool chat = true;         ///< whether it talks on the command line, if it has a template; false: --without=chat
+  bool bench = true;        ///< whether it measures itself; false: --without=bench
   bool embed = true;        ///< false: weights in a second file beside the binary
   TargetOptions forTarget;
-  bool time = false;          ///< --time: where time and memory went, on standard error
-  double timeout = 0;         ///< seconds; 0: none
-  uint64_t maxMemory = 0;     ///< bytes; 0: what the system has
-  std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool
+  bool time = false;      ///< --time: where time and memory went, on standard error
+  double timeout = 0;     ///< seconds; 0: none
+  uint64_t maxMemory = 0; ///< bytes; 0: what the system has
 };
 
 } // namespace heddle

@@ -14,9 +14,10 @@ function(heddle_compile name model)
   if(model STREQUAL CMAKE_CURRENT_BINARY_DIR) # the binary itself changes the folder
     set(whole)
   endif()
+  file(GLOB archives "${HEDDLE_PREFIX}/lib/libheddle_*.a")
   add_custom_command(OUTPUT "${binary}"
     COMMAND "${HEDDLE_COMPILER}" compile "${model}" -o "${binary}" --depfile "${binary}.d" ${ARGN}
-    DEPENDS ${whole} "${HEDDLE_COMPILER}" "${HEDDLE_PREFIX}/lib/libheddle_rt.a"
+    DEPENDS ${whole} "${HEDDLE_COMPILER}" ${archives}
     DEPFILE "${binary}.d" VERBATIM)
   add_custom_target(heddle-${name} ALL DEPENDS "${binary}")
 endfunction()

@@ -5,14 +5,11 @@
 // on this machine in loops that only read or only multiply (Peaks.h).
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Bench/Peaks.h"
-#include "runtime/Bench/Profile.h"
+#include "runtime/Bench/Figures.h"
 #include "runtime/Core/Args.h"
-#include "runtime/Core/Clock.h"
 #include "runtime/Core/Cpu.h"
 #include "runtime/Core/EntryCall.h"
 #include "runtime/Core/EntryInputs.h"
-#include "runtime/Generate/Generate.h"
 #include "runtime/Program/Commands.h"
 
 #include <algorithm>
@@ -23,176 +20,6 @@
 namespace heddle::rt {
 
 namespace {
-
-/// The result of a measurement; times in seconds.
-struct Figures {
-  bool generates = false;
-  int64_t rows = 1, prompt = 0, steps = 0;
-  unsigned threads = 1;
-  std::string machine;          ///< what the entries ran on
-  bool onHost = true;           ///< peaks are known of the processor alone
-  double prefill = 0, step = 0; ///< seconds
-  double worked = 0;            ///< seconds of processor time of a call of `run`
-  uint64_t memory = 0;          ///< bytes, the largest resident size of the process
-  int prefills = 0;
-  uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
-  std::optional<double> prefillFlops, stepFlops;           ///< operations of one call
-  double prefillIntegers = 0;                              ///< of these, those of integers
-  std::optional<double> stepReads;                         ///< bytes of weights and states that a step reads
-  std::vector<ProfileRow> onceRows, prefillRows, stepRows; ///< where the time goes, with --profile
-  Peaks peaks;
-
-  bool dots = false; ///< products are of pairs of bf16 (the card's dtype line)
-
-  /// Bytes that a step reads: by the card, else every weight and every state once.
-  double stepBytes() const { return stepReads.value_or(double(weightBytes + stateBytes)); }
-  /// Whether the caches may hold so much of them that memory is not the limit.
-  bool cached() const { return stepBytes() < 4 * double(peaks.cacheBytes); }
-  /// Fractions of this machine's peaks: the time that the operations of a call
-  /// over the prompt take, each kind at its own peak, and the bytes a second in a step. Pairs of bf16 could be
-  /// multiplied in f32, too: of the two peaks the better counts.
-  double prefillShare() const {
-    double limit = dots ? std::max(peaks.dotsPerSecond, peaks.flopsPerSecond) : peaks.flopsPerSecond;
-    double ofIntegers = std::max(peaks.integersPerSecond, peaks.flopsPerSecond);
-    if (!prefillFlops || !onHost)
-      return 0;
-    return ((*prefillFlops - prefillIntegers) / limit + prefillIntegers / ofIntegers) / prefill;
-  }
-  double stepShare() const { return step > 0 && onHost ? stepBytes() / step / peaks.bytesPerSecond : 0; }
-  /// A fraction above 1: the machine was slower while its peaks were measured.
-  bool unsteady() const { return prefillShare() > 1 || (stepShare() > 1 && !cached()); }
-};
-
-double median(std::vector<double> &times) {
-  if (times.empty())
-    return 0;
-  std::sort(times.begin(), times.end());
-  size_t n = times.size();
-  return n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-}
-
-/// Measurements are repeated for about so many seconds.
-constexpr double kSecondsEnough = 2.0;
-
-/// A formula of the card for one call, if it has one.
-std::optional<double> count(bool has, const Form &form, const std::vector<int64_t> &dims) {
-  std::optional<int64_t> value = has ? form.evaluate(dims.data()) : std::nullopt;
-  return value ? std::optional<double>(double(*value)) : std::nullopt;
-}
-
-/// Phases of calls of `entry`, each `call` one, for as long as kSecondsEnough says.
-template <typename Call>
-Status profile(Model &model, const Entry &entry, const std::vector<int64_t> &dims, Call call,
-               std::vector<ProfileRow> &rows) {
-  if (entry.phases.empty())
-    return unsupported("this binary has no list of phases: it computes on a device");
-  PhaseClock clock(model.image().entries[entry.index], entry.phases.size());
-  Status status;
-  double begin = secondsNow();
-  for (int pass = 0; status.ok() && (pass < 3 || (secondsNow() - begin < kSecondsEnough && pass < 50)); ++pass)
-    status = call(clock);
-  model.pool().time(nullptr);
-  HEDDLE_TRY(std::move(status));
-  return profileOf(entry, dims, clock, rows);
-}
-
-/// Times prefill and greedy steps, for as long as kSecondsEnough says. The
-/// first pass warms the caches up and is not counted. Lengths that were asked
-/// for must fit the model; those that were not are cut to its bounds.
-Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &figures) {
-  bool profiles = args.has("--profile");
-  Prompt prompt;
-  HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
-  bool grows = model.card().roles.source.empty();
-  if ((args.has("--new-tokens") && roomFor(prompt, boundOfTexts(model.card()), steps) < steps) ||
-      (args.has("--prompt-tokens") && grows && prompt.length < figures.prompt)) {
-    const std::string &dim = prompt.run->dims[prompt.stepDim];
-    return badInput(format("%lld tokens of prompt and %lld new ones are more than the model takes: %s <= %lld",
-                           static_cast<long long>(grows ? figures.prompt : prompt.length),
-                           static_cast<long long>(steps), dim.c_str(),
-                           static_cast<long long>(*model.card().bound(dim))));
-  }
-  figures.rows = prompt.rows;
-  if (model.card().roles.source.empty())
-    figures.prompt = prompt.length;
-  figures.steps = std::max<int64_t>(1, roomFor(prompt, boundOfTexts(model.card()), steps));
-  Sequence sequence;
-  HEDDLE_TRY(sequence.prepare(model, prompt, figures.steps));
-  std::vector<double> prefills, times;
-  std::vector<int64_t> ids(sequence.rows());
-  Sampler sampler({}, sequence.rows());
-  double begin = secondsNow();
-  for (int pass = 0; pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30); ++pass) {
-    HEDDLE_TRY(sequence.reset());
-    double start = secondsNow();
-    HEDDLE_TRY(sequence.prefill());
-    // The first pass faults pages in and fills the caches.
-    if (pass)
-      prefills.push_back(secondsNow() - start);
-    for (int64_t i = 1; i < figures.steps; ++i) {
-      for (int64_t row = 0; row < sequence.rows(); ++row)
-        ids[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
-      start = secondsNow();
-      HEDDLE_TRY(sequence.append(ids));
-      if (pass)
-        times.push_back(secondsNow() - start);
-    }
-  }
-  figures.generates = true;
-  figures.prefill = median(prefills);
-  figures.prefills = int(prefills.size());
-  figures.step = median(times);
-  figures.stateBytes = sequence.stateBytes();
-  figures.arenaBytes = sequence.arenaBytes();
-  const Entry *entry = model.card().entry("step");
-  if (!entry)
-    entry = model.card().entry("run");
-  if (!entry)
-    return {};
-  figures.prefillFlops = count(entry->hasFlops, entry->flops, sequence.dimsOf(Sequence::Call::Prefill));
-  const Entry *once = entry->name == "step" ? model.card().entry("once") : nullptr;
-  if (once && figures.prefillFlops) // the encoder is a call of its own
-    if (std::optional<double> flops = count(once->hasFlops, once->flops, sequence.dimsOf(Sequence::Call::Encoder)))
-      *figures.prefillFlops += *flops;
-  auto integers = [&](const Entry &entry, Sequence::Call call) {
-    return count(entry.hasIntegers, entry.integers, sequence.dimsOf(call)).value_or(0);
-  };
-  figures.prefillIntegers = integers(*entry, Sequence::Call::Prefill);
-  if (once)
-    figures.prefillIntegers += integers(*once, Sequence::Call::Encoder);
-  figures.stepFlops = count(entry->hasFlops, entry->flops, sequence.dimsOf(Sequence::Call::Step));
-  figures.stepReads = count(entry->hasReads, entry->reads, sequence.dimsOf(Sequence::Call::Step));
-  if (!profiles)
-    return {};
-  auto prefill = [&](PhaseClock &clock) -> Status {
-    model.pool().time(nullptr);
-    HEDDLE_TRY(sequence.reset());
-    clock.sample();
-    model.pool().time(&clock);
-    return sequence.prefill();
-  };
-  if (once)
-    HEDDLE_TRY(profile(model, *once, sequence.dimsOf(Sequence::Call::Encoder), prefill, figures.onceRows));
-  HEDDLE_TRY(profile(model, *entry, sequence.dimsOf(Sequence::Call::Prefill), prefill, figures.prefillRows));
-  if (figures.steps < 2)
-    return {};
-  int64_t room = 0;
-  auto step = [&](PhaseClock &clock) -> Status {
-    if (room == 0) {
-      model.pool().time(nullptr);
-      HEDDLE_TRY(sequence.reset());
-      HEDDLE_TRY(sequence.prefill());
-      room = figures.steps - 1;
-    }
-    for (int64_t row = 0; row < sequence.rows(); ++row)
-      ids[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
-    clock.sample();
-    model.pool().time(&clock);
-    --room;
-    return sequence.append(ids);
-  };
-  return profile(model, *entry, sequence.dimsOf(Sequence::Call::Step), step, figures.stepRows);
-}
 
 /// Seconds of processor time of this process. With one thread on a machine that
 /// others use, too, the wall clock also counts the time spent waiting for a
@@ -373,7 +200,7 @@ std::string shareText(double share, bool cached) {
              : "more than the peak below: work that masks or gates leave out is counted, or the machine is not steady";
 }
 
-Status benchCommand(Model &model, const Arguments &words) {
+static Status benchCommand(Model &model, const Arguments &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words, {"--prompt-tokens", "--new-tokens", "--batch", "--threads", "--device", "--input"},
                          {"--json", "--profile"}, 0, args));
@@ -396,7 +223,7 @@ Status benchCommand(Model &model, const Arguments &words) {
   figures.dots = model.card().dots || model.card().attentionDots;
   if (args.has("--profile") && !figures.onHost)
     return badUsage("--profile is of the processor; what kernels of a device take, heddle compile --report says");
-  HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, args, steps, figures)
+  HEDDLE_TRY(model.card().roles.present ? heddle_bench_generation(model, args, steps, figures)
                                         : benchRun(model, args, figures));
   struct rusage usage;
   if (getrusage(RUSAGE_SELF, &usage) == 0)
@@ -414,3 +241,5 @@ Status benchCommand(Model &model, const Arguments &words) {
 }
 
 } // namespace heddle::rt
+
+const heddle::rt::Command heddle_bench_command = heddle::rt::benchCommand;

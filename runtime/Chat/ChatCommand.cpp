@@ -7,6 +7,7 @@
 #include "runtime/Chat/ChatLoop.h"
 #include "runtime/Core/Args.h"
 #include "runtime/Generate/GenerateFlags.h"
+#include "runtime/Tokenizer/Tokenizers.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -16,7 +17,7 @@ namespace heddle::rt {
 /// The exit status after Ctrl-C, as shells count it.
 static constexpr int kInterrupted = 130;
 
-Status chatCommand(Model &model, const Arguments &words) {
+static Status chatCommand(Model &model, const Arguments &words) {
   Args args;
   HEDDLE_TRY(
       Args::parse(words,
@@ -51,6 +52,4 @@ Status chatCommand(Model &model, const Arguments &words) {
 
 } // namespace heddle::rt
 
-extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, const heddle::rt::Arguments &);
-heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &,
-                                                const heddle::rt::Arguments &) = heddle::rt::chatCommand;
+const heddle::rt::Command heddle_chat_command = heddle::rt::chatCommand;

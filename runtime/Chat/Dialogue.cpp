@@ -160,9 +160,4 @@ static Status turnOf(const Model &model, const Tokenizers &tokenizers, const Arg
 
 } // namespace heddle::rt
 
-extern "C" heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
-                                                        const heddle::rt::Args &, const std::string *,
-                                                        heddle::rt::ChatTurn &);
-heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
-                                             const heddle::rt::Args &, const std::string *,
-                                             heddle::rt::ChatTurn &) = heddle::rt::turnOf;
+const heddle::rt::AskInTurn heddle_chat_turn = heddle::rt::turnOf;

@@ -23,6 +23,20 @@ Status loadInput(const TensorFile &file, const FileTensor &item, const Value &va
   return {};
 }
 
+Status benchInput(const Value &value, const std::vector<int64_t> &dims, Tensor &tensor) {
+  Shape shape;
+  HEDDLE_TRY(shapeOf(value, dims, shape));
+  HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
+  // 1 is a visible key in a mask and a valid id nearly everywhere.
+  for (int64_t i = 0, n = tensor.count(); i < n; ++i)
+    switch (value.type) {
+    case Type::F32: tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f; break;
+    case Type::I64: tensor.data.as<int64_t>()[i] = 1; break;
+    case Type::Bool: tensor.data.as<bool>()[i] = true; break;
+    }
+  return {};
+}
+
 Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
                    std::vector<Given> &given) {
   given.clear();

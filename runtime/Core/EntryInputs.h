@@ -16,6 +16,9 @@ namespace heddle::rt {
 Status loadInput(const TensorFile &file, const FileTensor &item, const Value &value, const Shape &shape,
                  Tensor &tensor);
 
+/// An input of its full shape with invented contents.
+Status benchInput(const Value &value, const std::vector<int64_t> &dims, Tensor &tensor);
+
 /// Pairs the tensors of a file with the inputs of `entry`. An error if the
 /// entry has no input of a name, or if an input without default is missing,
 /// except the names in `derived`.

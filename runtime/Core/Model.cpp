@@ -7,11 +7,11 @@
 #include "runtime/Core/Model.h"
 
 #include "heddle/input_file.h"
-#include "runtime/Core/Args.h"
 #include "runtime/Core/Cpu.h"
+#include "runtime/Core/DeviceChoice.h"
 #include "runtime/Core/Host.h"
+#include "runtime/Core/Parts.h"
 #include "runtime/Core/Seal.h"
-#include "runtime/Device/Device.h"
 
 #include <cerrno>
 #include <climits>
@@ -32,40 +32,12 @@ Status Model::open(const Image &image) {
   return checkTexts(image, theCard);
 }
 
-namespace {
-/// What --device says.
-struct DeviceChoice {
-  bool host = false, emulated = false;
-  int ordinal = 0;
-  Watching watching;
-  std::string options; ///< of the emulator
-};
-} // namespace
-
-/// Takes NAME[:WORD,...] apart; false for what is no device.
-static bool parseDevice(const std::string &text, DeviceChoice &choice) {
-  size_t colon = std::min(text.find(':'), text.size());
-  std::string name = text.substr(0, colon);
-  for (size_t at = colon + 1; at < text.size();) {
-    size_t end = std::min(text.find(',', at), text.size());
-    std::string word = text.substr(at, end - at);
-    if (!choice.watching.take(word))
-      choice.options += (choice.options.empty() ? "" : ",") + word;
-    at = end + 1;
-  }
-  std::optional<int64_t> ordinal = parseInteger(name);
-  choice.host = text == "cpu";
-  choice.emulated = name == "emulator";
-  choice.ordinal = int(ordinal.value_or(0));
-  return choice.host || choice.emulated || (ordinal && *ordinal >= 0 && *ordinal < 256 && choice.options.empty());
-}
-
 Status Model::chooseBackend(const StartOptions &options, bool &onHost) {
   bool hasHost = theImage.entries != nullptr;
   bool hasDevice = theImage.deviceImages && !kernelCard().devices.empty();
   DeviceChoice choice;
   choice.host = !hasDevice;
-  if (!options.device.empty() && !parseDevice(options.device, choice))
+  if (!options.device.empty() && !choice.parse(options.device))
     return badUsage("--device takes the number of a GPU or cpu, not " + quote(options.device));
   onHost = choice.host;
   if (onHost && !hasHost)
@@ -74,8 +46,10 @@ Status Model::chooseBackend(const StartOptions &options, bool &onHost) {
     return useHost();
   if (!hasDevice)
     return badUsage("this program has no kernels for a GPU").withHelp("compile it with --target=cuda");
-  auto gpu = std::make_unique<Device>(theCard, theImage, choice.ordinal, choice.watching);
-  Status opened = choice.emulated ? gpu->openEmulator(choice.options) : gpu->openDriver();
+  if (!&heddle_open_device)
+    return internalError("the part for GPUs was not linked");
+  std::unique_ptr<Backend> gpu;
+  Status opened = heddle_open_device(theCard, theImage, choice, gpu);
   onHost = !opened.ok() && hasHost && options.device.empty();
   if (onHost) {
     note("no GPU can be used, so this runs on the processor (--device=0 says "

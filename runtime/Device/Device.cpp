@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Device.h"
 
+#include "runtime/Core/Parts.h"
 #include "runtime/Device/Upload.h"
 
 #include <algorithm>
@@ -159,4 +160,14 @@ std::string Device::describe() const {
                 gpu.version / 1000, gpu.version % 1000 / 10);
 }
 
+static Status openDevice(const Card &card, const Image &image, const DeviceChoice &choice,
+                         std::unique_ptr<Backend> &backend) {
+  auto device = std::make_unique<Device>(card, image, choice.ordinal, choice.watching);
+  HEDDLE_TRY(choice.emulated ? device->openEmulator(choice.options) : device->openDriver());
+  backend = std::move(device);
+  return {};
+}
+
 } // namespace heddle::rt
+
+const heddle::rt::OpenDevice heddle_open_device = heddle::rt::openDevice;

@@ -15,18 +15,6 @@
 
 namespace heddle::rt {
 
-bool Watching::take(std::string_view word) {
-  std::pair<std::string_view, bool *> words[] = {
-      {"checked", &waits}, {"digest", &digest}, {"digest8", &rounded}, {"timed", &timed}, {"log", &log}};
-  for (auto [name, flag] : words)
-    if (word == name) {
-      *flag = true;
-      digest |= rounded;
-      return true;
-    }
-  return false;
-}
-
 Watch::~Watch() {
   if (!milliseconds.empty())
     printTimes();

@@ -8,26 +8,13 @@
 #define HEDDLE_RUNTIME_DEVICE_WATCH_H
 
 #include "runtime/Core/Backend.h"
+#include "runtime/Core/DeviceChoice.h"
 #include "runtime/Device/Gpu.h"
 
 #include <map>
 #include <vector>
 
 namespace heddle::rt {
-
-/// What is asked for.
-struct Watching {
-  bool waits = false;   ///< `checked`: a wait behind every launch, so that an error names its kernel
-  bool digest = false;  ///< a line with hashes of arena and states behind every launch; arenas begin as bytes 0xff
-  bool rounded = false; ///< `digest8`: the same, of 32-bit words rounded to 8 bits of significand
-  bool timed = false;   ///< events around every launch; a table at the end
-  bool log = false;     ///< what the driver's assembler says of the kernels
-
-  /// Takes one of the words; false for what is none.
-  bool take(std::string_view word);
-  /// Whether launches are looked at one by one.
-  bool any() const { return waits || digest || timed; }
-};
 
 class Watch {
 public:

@@ -7,7 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Encode/Answers.h"
-#include "runtime/Program/Commands.h"
+
+#include "runtime/Core/Parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -240,8 +241,7 @@ Status checkAnswers(const Card &card, bool text) {
     names += (names.empty() ? "" : ", ") + value.name;
   Status status = unsupported("this model has no classes to name; it gives " + names)
                       .withHelp("run --input FILE --output FILE gives these as tensors");
-  std::vector<std::string> commands = commandNames();
-  if (!text || std::find(commands.begin(), commands.end(), "serve") == commands.end())
+  if (!text || !&heddle_serve_command)
     return status;
   return std::move(status).withHelp("serve, and POST /v1/embeddings there, makes a vector of a text");
 }

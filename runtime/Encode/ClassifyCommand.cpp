@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Args.h"
+#include "runtime/Core/Asking.h"
 #include "runtime/Encode/Answers.h"
-#include "runtime/Media/Media.h"
 #include "runtime/Program/Commands.h"
 #include "runtime/Tokenizer/TextIn.h"
+#include "runtime/Tokenizer/Tokenizers.h"
 
 #include <cstdio>
 
@@ -30,7 +31,7 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
   asked.media = !question.file.empty();
   std::vector<Tensor> media(asked.media ? 1 : 0);
   if (asked.media)
-    HEDDLE_TRY(readMedia(model, question.file, media[0]));
+    HEDDLE_TRY(heddle_read_media(model, question.file, media[0]));
   TokenRows rows;
   if (!texts.empty()) {
     HEDDLE_TRY(encodeTexts(model, tokenizer, texts, question.truncates, asked.tokens));
@@ -51,7 +52,7 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
   return {};
 }
 
-Status classifyCommand(Model &model, const Arguments &words) {
+static Status classifyCommand(Model &model, const Arguments &words) {
   const Card &card = model.card();
   bool media = takesMedia(card), asks = textBeside(card) == TextBeside::Needed;
   Args args;
@@ -90,4 +91,26 @@ Status classifyCommand(Model &model, const Arguments &words) {
   });
 }
 
+/// `mask` becomes the token for a missing word if the model has a logit for
+/// each word of its vocabulary, else "".
+static Status missingWord(const Model &model, std::string &mask) {
+  const Entry &run = *model.card().entry("run");
+  for (const char *name : {"logits", "prediction_logits"})
+    if (int index = run.outputIndex(name); index >= 0) {
+      const Value &value = run.outputs[index];
+      if (value.axes.size() != 3)
+        return {};
+      Tokenizer tokenizer;
+      HEDDLE_TRY(openTokenizer(model, tokenizer));
+      std::optional<int64_t> words = value.axes[2].uses().empty() ? value.axes[2].evaluate(nullptr) : std::nullopt;
+      if (words && *words >= int64_t(tokenizer.size()))
+        maskToken(tokenizer, &mask);
+      return {};
+    }
+  return {};
+}
+
 } // namespace heddle::rt
+
+const heddle::rt::Command heddle_classify_command = heddle::rt::classifyCommand;
+const heddle::rt::MissingWord heddle_missing_word = heddle::rt::missingWord;

@@ -6,12 +6,12 @@
 // text, which is printed first.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Core/Asking.h"
 #include "runtime/Generate/ChatTurn.h"
 #include "runtime/Generate/GenerateFlags.h"
 #include "runtime/Generate/Progress.h"
 #include "runtime/Generate/Stats.h"
 #include "runtime/Generate/TextOut.h"
-#include "runtime/Media/Media.h"
 #include "runtime/Program/Commands.h"
 #include "runtime/Tokenizer/TextIn.h"
 #include "runtime/Tokenizer/Tokenizers.h"
@@ -33,26 +33,6 @@ static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
       return {};
     at = end + 1;
   }
-}
-
-Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
-  const Image &image = model.image();
-  if (!image.tokenizerSize)
-    return unsupported("this model has no tokenizer, so it reads and writes "
-                       "ids, not texts")
-        .withHelp(model.card().roles.present ? "what works now: generate --ids 1,2,3 -n 20, or "
-                                               "generate --input FILE --output FILE -n 20"
-                                             : "what works now: run --input FILE --output FILE")
-        .withHelp("with a tokenizer.json next to config.json (or vocab.json and "
-                  "merges.txt, or vocab.txt) when it is compiled it takes "
-                  "texts");
-  return tokenizer.open(image.tokenizer, image.tokenizerSize);
-}
-
-Status Tokenizers::open(const Model &model) {
-  HEDDLE_TRY(openTokenizer(model, first));
-  const Image &image = model.image();
-  return image.targetTokenizerSize ? second.emplace().open(image.targetTokenizer, image.targetTokenizerSize) : Status();
 }
 
 /// The beginning of the output: the prompt without its special tokens if the
@@ -239,14 +219,12 @@ static void tellTurn(const Card &card, bool turn) {
               : "continued as a text, without the chat template");
 }
 
-Status generateCommand(Model &model, const Arguments &words) {
+static Status generateCommand(Model &model, const Arguments &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words, generateValued({"--ids", "--text", "--input", "--output"}), generatePlain({"--lines"}),
                          1, args));
-  if (!args.positional().empty() && !model.image().tokenizerSize) {
-    Tokenizer none;
-    return openTokenizer(model, none);
-  }
+  if (!args.positional().empty() && !model.image().tokenizerSize)
+    return noTokenizer(model);
   if (!args.positional().empty())
     return badUsage("unexpected argument " + quote(args.positional()[0])).withHelp("a text is --text TEXT");
   HEDDLE_TRY(readContext(args, model));
@@ -312,13 +290,12 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizers *toke
   bool given = promptText != nullptr;
   if (given && beside == TextBeside::None)
     return badUsage("this model takes a file and no text with it");
-  Tokenizer none;
   if (given && !tokenizers)
-    return openTokenizer(model, none);
+    return noTokenizer(model);
   if (!given && beside == TextBeside::Needed)
     return badUsage("a text is missing: this model is asked about a file").withHelp("see --help");
   std::vector<Tensor> media(1);
-  HEDDLE_TRY(readMedia(model, file, media[0]));
+  HEDDLE_TRY(heddle_read_media(model, file, media[0]));
   std::vector<int64_t> ids;
   std::string text;
   if (beside == TextBeside::Needed) {
@@ -338,23 +315,6 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizers *toke
   HEDDLE_TRY(promptFromMedia(model, ids, std::move(media), prompt));
   bool asText = tokenizers && !args.has("--print-ids");
   return stream(model, args, prompt, asText ? &tokenizers->target() : nullptr, ids, text, request);
-}
-
-/// Refuses an option of a command that the command line does not name.
-static Status checkForgottenCommand(const Card &card, const Arguments &words) {
-  for (const std::string &word : words) {
-    if (word == "--")
-      return {};
-    std::string option = word.substr(0, word.find('='));
-    bool ids = option == "--ids" || option == "--text";
-    if ((ids && card.roles.present) || option == "--input" || option == "--output")
-      return badUsage("option " + option + " belongs to the command " +
-                      (ids                  ? "generate"
-                       : card.roles.present ? "run or generate"
-                                            : "run"))
-          .withHelp(std::string("did you mean ") + (ids ? "generate " : "run ") + option + "?");
-  }
-  return {};
 }
 
 /// `MODEL QUESTION` where there is a chat template: the answer alone is printed. With --messages the whole conversation
@@ -379,15 +339,10 @@ static Status answerTurns(Model &model, const Args &args, const Tokenizers &toke
 }
 
 /// `MODEL TEXT..`, without a command: answers a question where there is a chat template, else continues a text; or
-/// answers about a picture or sound file. With --lines each line of the input is a text. A model that does not generate
-/// classifies instead.
-Status textCommand(Model &model, const Arguments &words) {
+/// answers about a picture or sound file. With --lines each line of the input is a text.
+static Status continueCommand(Model &model, const Arguments &words) {
   const Card &card = model.card();
-  HEDDLE_TRY(checkForgottenCommand(card, words));
-  HEDDLE_TRY(checkTurnFlags(card, words));
   bool media = takesMedia(card), tokenizes = model.image().tokenizerSize != 0;
-  if (!card.roles.present && (media || tokenizes))
-    return classifyCommand(model, words);
   Args args;
   bool turns = asksInTurns(card);
   HEDDLE_TRY(Args::parse(words, generateValued(turns ? Arguments{"--system", "--var*", "--messages"} : Arguments()),
@@ -405,15 +360,8 @@ Status textCommand(Model &model, const Arguments &words) {
                       " belongs to that");
   if (!whole && given.empty() && !(lines && !media))
     return media ? badUsage("a file is missing").withHelp("see --help") : missingText("a text");
-  if (!tokenizes && !media) {
-    const Entry *run = card.entry("run");
-    bool takesIds = card.roles.present || (run && run->input("input_ids"));
-    Tokenizer none;
-    return takesIds ? openTokenizer(model, none)
-                    : badUsage("unknown command " + quote(given[0]) + "; this model takes tensors, not texts")
-                          .withHelp("run --input FILE --output FILE; see "
-                                    "--help");
-  }
+  if (!tokenizes && !media)
+    return noTokenizer(model);
   Tokenizers tokenizers;
   if (tokenizes)
     HEDDLE_TRY(tokenizers.open(model));
@@ -442,3 +390,6 @@ Status textCommand(Model &model, const Arguments &words) {
 }
 
 } // namespace heddle::rt
+
+const heddle::rt::Command heddle_generate_command = heddle::rt::generateCommand;
+const heddle::rt::Command heddle_continue_command = heddle::rt::continueCommand;

@@ -230,20 +230,6 @@ std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt, int64_
   return ids;
 }
 
-Status benchInput(const Value &value, const std::vector<int64_t> &dims, Tensor &tensor) {
-  Shape shape;
-  HEDDLE_TRY(shapeOf(value, dims, shape));
-  HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
-  // 1 is a visible key in a mask and a valid id nearly everywhere.
-  for (int64_t i = 0, n = tensor.count(); i < n; ++i)
-    switch (value.type) {
-    case Type::F32: tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f; break;
-    case Type::I64: tensor.data.as<int64_t>()[i] = 1; break;
-    case Type::Bool: tensor.data.as<bool>()[i] = true; break;
-    }
-  return {};
-}
-
 Status promptForBench(const Model &model, int64_t rows, int64_t length, int64_t newTokens, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));

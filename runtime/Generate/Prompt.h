@@ -61,9 +61,6 @@ Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids, std:
 /// where the model's bound must leave room for `newTokens` more.
 Status promptForBench(const Model &model, int64_t rows, int64_t length, int64_t newTokens, Prompt &prompt);
 
-/// An input of its full shape with invented contents.
-Status benchInput(const Value &value, const std::vector<int64_t> &dims, Tensor &tensor);
-
 } // namespace heddle::rt
 
 #endif // HEDDLE_RUNTIME_GENERATE_PROMPT_H

@@ -1,38 +1,21 @@
 //===- Commands.h - What a compiled model can be asked to do ----*- C++ -*-===//
 //
-// The commands of a compiled model, one function each. `words` are the words
-// after the command's name; the result is what the program ends with.
+// The commands that every program has, one function each: `words` are the words
+// after the command's name, the result is what the program ends with. Others are
+// registered (Core/Parts.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_PROGRAM_COMMANDS_H
 #define HEDDLE_RUNTIME_PROGRAM_COMMANDS_H
 
-#include "runtime/Core/Model.h"
+#include "runtime/Core/Parts.h"
 
 namespace heddle::rt {
 
-class Args;
-class Tokenizer;
-
-using Arguments = std::vector<std::string>;
-
 /// `BINARY run`: tensors from a file into a file, by one call of `run`.
 Status runCommand(Model &model, const Arguments &words);
-/// `BINARY generate`: ids, text or a batch in a file, continued token by token.
-Status generateCommand(Model &model, const Arguments &words);
-/// `BINARY "prompt" ...`, `BINARY FILE ...`: what a model is asked without a
-/// command; classifyCommand's where the model does not generate.
-Status textCommand(Model &model, const Arguments &words);
-/// The same where the answer is not a growing text: labels, words, stretches.
-Status classifyCommand(Model &model, const Arguments &words);
 /// `BINARY info`: the card for people or as JSON; reads no weights.
 Status infoCommand(Model &model, const Arguments &words);
-/// `BINARY bench`: times prefill and steps beside the limits of the machine.
-Status benchCommand(Model &model, const Arguments &words);
-/// `BINARY chat`: a conversation, line by line. Linked where there is a chat template (libheddle_chat.a); else null.
-Status chatCommand(Model &model, const Arguments &words);
-/// `BINARY serve`: the model behind OpenAI's API. Linked where there is a tokenizer (libheddle_serve.a); else null.
-Status serveCommand(Model &model, const Arguments &words);
 /// `BINARY licences`: the notices of what is linked in.
 Status licencesCommand(Model &model, const Arguments &words);
 /// `BINARY --verify`: whether card, index, tokenizer and weights are what was
@@ -48,9 +31,12 @@ std::vector<std::string> commandNames();
 /// have been meant, and how to give the word as a text (after `--`).
 Status askAboutCommand(const Model &model, const Args &args);
 
-/// Opens the tokenizer inside the image; an error with a way out if there is
-/// none.
-Status openTokenizer(const Model &model, Tokenizer &tokenizer);
+/// Refuses --template, which belongs to the compiler; and --raw, --system, --var and --messages where questions are not
+/// put into a template.
+Status checkTurnFlags(const Card &card, const std::vector<std::string> &words);
+
+/// Whether a text is a question unless --raw says otherwise: there is a template, and the model takes no files.
+bool asksInTurns(const Card &card);
 
 /// An error if `output` cannot be meant: it is the input, the program itself or
 /// its weights, or `-` while standard output is a terminal. An existing file is

@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
-#include "runtime/Encode/Answers.h"
-#include "runtime/Generate/ChatTurn.h"
-#include "runtime/Media/Media.h"
+#include "runtime/Core/Asking.h"
 #include "runtime/Program/Commands.h"
 
 #include <algorithm>
@@ -74,24 +72,6 @@ static void printTensors(const Entry &run) {
   list("gives", run.outputs, false);
 }
 
-/// `mask` becomes the token for a missing word if the model has a logit for
-/// each word of its vocabulary, else "".
-static Status maskOf(Model &model, const Entry &run, std::string &mask) {
-  for (const char *name : {"logits", "prediction_logits"})
-    if (int index = run.outputIndex(name); index >= 0) {
-      const Value &value = run.outputs[index];
-      if (value.axes.size() != 3)
-        return {};
-      Tokenizer tokenizer;
-      HEDDLE_TRY(openTokenizer(model, tokenizer));
-      std::optional<int64_t> words = value.axes[2].uses().empty() ? value.axes[2].evaluate(nullptr) : std::nullopt;
-      if (words && *words >= int64_t(tokenizer.size()))
-        maskToken(tokenizer, &mask);
-      return {};
-    }
-  return {};
-}
-
 namespace {
 /// What a model can do, as far as the help depends on it.
 struct Abilities {
@@ -115,7 +95,7 @@ static Status abilitiesOf(Model &model, Abilities &can) {
       !can.generates && can.text && run->outputIndex("start_logits") >= 0 && run->outputIndex("end_logits") >= 0;
   can.classifies = !can.generates && (can.media || can.text) && run &&
                    (can.spans || run->outputIndex("logits") >= 0 || run->outputIndex("prediction_logits") >= 0);
-  return can.classifies && can.text ? maskOf(model, *run, can.mask) : Status();
+  return can.classifies && can.text && &heddle_missing_word ? heddle_missing_word(model, can.mask) : Status();
 }
 
 /// The forms without a command, and what each prints.
@@ -288,7 +268,7 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
            "for programs\n"
            "  --card                    what the compiler wrote\n");
     example = "info";
-  } else if (topic == "bench") {
+  } else if (topic == "bench" && hasCommand("bench")) {
     printBench(can, self);
     printf("\n  --json                    as one JSON object\n"
            "  --profile                 also where the time goes: a line for each weight, all layers together,\n"
@@ -339,7 +319,8 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
     printGenerate(can, self);
   printRun(self);
   printInfo(self);
-  printBench(can, self);
+  if (hasCommand("bench"))
+    printBench(can, self);
   if (hasCommand("chat"))
     printChat(self);
   if (hasCommand("serve"))

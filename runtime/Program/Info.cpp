@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Args.h"
+#include "runtime/Core/Asking.h"
 #include "runtime/Core/Dims.h"
-#include "runtime/Media/Media.h"
+#include "runtime/Core/ValidUtf8.h"
 #include "runtime/Program/Commands.h"
-#include "runtime/Tokenizer/Tokenizers.h"
 
 #include <cstdio>
 #include <set>
@@ -155,9 +155,9 @@ static void printText(const Model &model) {
     printf("fully masked rows: %s\n", card.maskedRows.c_str());
   const Entry *called = card.entry("run");
   bool texts = called && called->input("input_ids");
-  if (Tokenizers both; model.image().targetTokenizerSize && both.open(model).ok())
-    printf("tokenizer: two, with %u ids of what is read and %u of what is written\n", both.source().size(),
-           both.target().size());
+  if (TokenizerSizes sizes;
+      model.image().targetTokenizerSize && &heddle_tokenizer_sizes && heddle_tokenizer_sizes(model, sizes).ok())
+    printf("tokenizer: two, with %u ids of what is read and %u of what is written\n", sizes.source, sizes.target);
   else
     printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes"
                               : texts ? "no (one next to config.json is compiled in: ids become texts)"

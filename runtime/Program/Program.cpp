@@ -8,10 +8,9 @@
 #include "heddle/standard_files.h"
 #include "heddle/terminal_output.h"
 #include "runtime/Core/Args.h"
+#include "runtime/Core/Asking.h"
 #include "runtime/Core/Stack.h"
 #include "runtime/Core/Status.h"
-#include "runtime/Generate/ChatTurn.h"
-#include "runtime/Media/Media.h"
 #include "runtime/Program/Commands.h"
 
 #include <algorithm>
@@ -21,12 +20,6 @@
 #include <ctime>
 #include <new>
 #include <unistd.h>
-
-// Commands of archives that are linked into some programs only; null in the others.
-extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Arguments &)
-    __attribute__((weak));
-extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, const heddle::rt::Arguments &)
-    __attribute__((weak));
 
 namespace heddle::rt {
 
@@ -52,28 +45,35 @@ static void outOfMemory() {
   _exit(int(exitOf(Error::NoResources)));
 }
 
+static Status generatesNot(Model &, const Arguments &) {
+  return unsupported("this model does not generate: use `run`");
+}
+
 namespace {
-struct Command {
+struct NamedCommand {
   const char *name;
-  Status (*run)(Model &, const Arguments &);
+  Command run;
 };
-constexpr Command kCommands[] = {{"run", runCommand},     {"generate", generateCommand}, {"info", infoCommand},
-                                 {"bench", benchCommand}, {"licences", licencesCommand}, {"--verify", verifyCommand}};
 } // namespace
 
 /// The commands of this program.
-static std::vector<Command> commands() {
-  std::vector<Command> all(std::begin(kCommands), std::end(kCommands));
-  if (&heddle_serve_command)
-    all.insert(all.begin() + 2, {"serve", heddle_serve_command});
+static std::vector<NamedCommand> commands() {
+  std::vector<NamedCommand> all = {{"run", runCommand},
+                                   {"generate", &heddle_generate_command ? heddle_generate_command : generatesNot}};
   if (&heddle_chat_command)
-    all.insert(all.begin() + 2, {"chat", heddle_chat_command});
+    all.push_back({"chat", heddle_chat_command});
+  if (&heddle_serve_command)
+    all.push_back({"serve", heddle_serve_command});
+  all.push_back({"info", infoCommand});
+  if (&heddle_bench_command)
+    all.push_back({"bench", heddle_bench_command});
+  all.insert(all.end(), {{"licences", licencesCommand}, {"--verify", verifyCommand}});
   return all;
 }
 
 std::vector<std::string> commandNames() {
   std::vector<std::string> names;
-  for (const Command &command : commands())
+  for (const NamedCommand &command : commands())
     names.push_back(command.name);
   return names;
 }
@@ -132,10 +132,10 @@ static Status missingCommand(const Model &model, const std::string &word) {
   for (const std::string &name : commandNames())
     all += name + ", ";
   bool texts = model.image().tokenizerSize != 0, makes = model.card().roles.present;
-  std::string why = word == "chat" ? "this program has no command `chat`" : "this program has no server";
+  std::string why = word == "serve" ? "this program has no server" : "this program has no command `" + word + "`";
   Status status = badUsage(why).withHelp("its commands: " + all + "help");
-  if (word == "serve" && texts && !takesMedia(model.card()))
-    status = std::move(status).withHelp("heddle compile links one where --without=serve does not leave it out");
+  if (word == "bench" || (word == "serve" && texts && !takesMedia(model.card())))
+    status = std::move(status).withHelp("heddle compile links one where --without=" + word + " does not leave it out");
   else if (word == "serve")
     status = std::move(status).withHelp(std::string("one is for models that ") + (makes ? "make" : "read") +
                                         " texts, with a tokenizer, and take no pictures or sound");
@@ -155,6 +155,44 @@ static Arguments withoutRaw(const Card &card, Arguments words) {
   return words;
 }
 
+/// Refuses an option of a command that the command line does not name.
+static Status checkForgottenCommand(const Card &card, const Arguments &words) {
+  for (const std::string &word : words) {
+    if (word == "--")
+      return {};
+    std::string option = word.substr(0, word.find('='));
+    bool ids = option == "--ids" || option == "--text";
+    if ((ids && card.roles.present) || option == "--input" || option == "--output")
+      return badUsage("option " + option + " belongs to the command " +
+                      (ids                  ? "generate"
+                       : card.roles.present ? "run or generate"
+                                            : "run"))
+          .withHelp(std::string("did you mean ") + (ids ? "generate " : "run ") + option + "?");
+  }
+  return {};
+}
+
+/// What a model is asked without a command; one that takes tensors alone has no answer.
+static Status textCommand(Model &model, const Arguments &words) {
+  const Card &card = model.card();
+  HEDDLE_TRY(checkForgottenCommand(card, words));
+  HEDDLE_TRY(checkTurnFlags(card, words));
+  bool texts = model.image().tokenizerSize != 0 || takesMedia(card);
+  if (card.roles.present && &heddle_continue_command)
+    return heddle_continue_command(model, words);
+  if (!card.roles.present && texts && &heddle_classify_command)
+    return heddle_classify_command(model, words);
+  Args args;
+  HEDDLE_TRY(Args::parse(words, {"--threads", "--device"}, {}, 1, args));
+  HEDDLE_TRY(askAboutCommand(model, args));
+  const Entry *run = card.entry("run");
+  if (run && run->input("input_ids"))
+    return noTokenizer(model);
+  std::string why =
+      args.positional().empty() ? "a command is missing" : "unknown command " + quote(args.positional()[0]);
+  return badUsage(why + "; this model takes tensors, not texts").withHelp("run --input FILE --output FILE; see --help");
+}
+
 static Status dispatch(Model &model, const Arguments &given, const std::string &program) {
   Arguments words = given.empty() ? given : withoutRaw(model.card(), given);
   if (words.empty() || words[0] == "--help" || words[0] == "-h")
@@ -165,8 +203,8 @@ static Status dispatch(Model &model, const Arguments &given, const std::string &
     printVersion(model);
     return {};
   }
-  std::optional<Command> found;
-  for (const Command &command : commands())
+  std::optional<NamedCommand> found;
+  for (const NamedCommand &command : commands())
     if (words[0] == command.name)
       found = command;
   for (const std::string &word : words) {
@@ -176,7 +214,7 @@ static Status dispatch(Model &model, const Arguments &given, const std::string &
       return helpCommand(model, program, found ? found->name : "");
   }
   bool isFile = takesMedia(model.card()) && access(words[0].c_str(), F_OK) == 0;
-  if (!found && !isFile && (words[0] == "serve" || words[0] == "chat")) // whatever flags follow
+  if (!found && !isFile && (words[0] == "serve" || words[0] == "chat" || words[0] == "bench")) // whatever flags follow
     return missingCommand(model, words[0]);
   return found ? found->run(model, Arguments(words.begin() + 1, words.end())) : textCommand(model, words);
 }

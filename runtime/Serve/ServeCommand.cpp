@@ -275,13 +275,9 @@ rt::Status Server::run() {
 } // namespace
 } // namespace heddle::serve
 
-extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Arguments &);
-heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &,
-                                                 const heddle::rt::Arguments &) = heddle::rt::serveCommand;
-
 namespace heddle::rt {
 
-Status serveCommand(Model &model, const Arguments &words) {
+static Status serveCommand(Model &model, const Arguments &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words,
                          {"--host", "--port", "--context", "--slots", "--queue", "--threads", "--device",
@@ -318,3 +314,5 @@ Status serveCommand(Model &model, const Arguments &words) {
 }
 
 } // namespace heddle::rt
+
+const heddle::rt::Command heddle_serve_command = heddle::rt::serveCommand;

@@ -10,6 +10,7 @@
 #ifndef HEDDLE_RUNTIME_TOKENIZER_TOKENIZER_H
 #define HEDDLE_RUNTIME_TOKENIZER_TOKENIZER_H
 
+#include "runtime/Core/ValidUtf8.h"
 #include "runtime/Tokenizer/Blob.h"
 #include "runtime/Tokenizer/Decoding.h"
 
@@ -115,9 +116,6 @@ Status truncateTokens(WordReader rule, size_t added, Encoded &first, Encoded *se
 void fillTemplate(WordReader items, bool addTokens, Encoded &&first, Encoded *second, Encoded &out);
 /// Pads to the rule's length or multiple.
 void padTokens(WordReader rule, Encoded &encoded);
-
-/// `bytes` with U+FFFD for every maximal part that is not UTF-8.
-std::string validUtf8(std::string_view bytes);
 
 // The stages, each in its own file. An error if a stage makes a text too long,
 // or a pattern takes too many steps.

@@ -8,10 +8,14 @@
 #ifndef HEDDLE_RUNTIME_TOKENIZER_TOKENIZERS_H
 #define HEDDLE_RUNTIME_TOKENIZER_TOKENIZERS_H
 
-#include "runtime/Core/Model.h"
+#include "runtime/Core/Parts.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 namespace heddle::rt {
+
+/// Opens the tokenizer inside the image; an error with a way out if there is
+/// none.
+Status openTokenizer(const Model &model, Tokenizer &tokenizer);
 
 class Tokenizers {
 public:

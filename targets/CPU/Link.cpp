@@ -18,8 +18,8 @@ static std::string fileOf(llvm::ArrayRef<StringRef> dirs, StringRef name) {
   return name.str();
 }
 
-std::string heddle::cpu::runtimeFile(StringRef runtimeArchive, StringRef name) {
-  llvm::SmallString<256> path(llvm::sys::path::parent_path(runtimeArchive));
+std::string heddle::cpu::runtimeFile(StringRef folder, StringRef name) {
+  llvm::SmallString<256> path(folder);
   llvm::sys::path::append(path, name);
   return std::string(path);
 }
@@ -27,9 +27,9 @@ std::string heddle::cpu::runtimeFile(StringRef runtimeArchive, StringRef name) {
 /// The link line: a position-independent executable of the C library's start files, the objects, the
 /// runtime and the static C++ library, with libc and libm as shared libraries.
 heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
-                                      StringRef runtimeArchive, StringRef output, StringRef log,
+                                      StringRef folder, StringRef output, StringRef log,
                                       llvm::function_ref<void(int)> child, std::string &error) {
-  std::string table = runtimeFile(runtimeArchive, kLinkDirs);
+  std::string table = runtimeFile(folder, kLinkDirs);
   auto said = llvm::MemoryBuffer::getFile(table);
   if (!said) {
     error = table +
@@ -39,7 +39,7 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
   llvm::SmallVector<StringRef> dirs;
   (*said)->getBuffer().trim().split(dirs, '\n');
   llvm::SmallVector<StringRef> sanitizers;
-  auto extra = llvm::MemoryBuffer::getFile(runtimeFile(runtimeArchive, kLinkSanitizers));
+  auto extra = llvm::MemoryBuffer::getFile(runtimeFile(folder, kLinkSanitizers));
   if (extra)
     (*extra)->getBuffer().trim().split(sanitizers, '\n');
   std::vector<std::string> args = {
@@ -54,9 +54,10 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
     args.push_back(fileOf(dirs, file));
   args.insert(args.end(), sanitizers.begin(), sanitizers.end());
   args.insert(args.end(), objects.begin(), objects.end());
-  args.push_back(runtimeArchive.str());
-  args.insert(args.end(), {fileOf(dirs, "libstdc++.a"), "-lm", fileOf(dirs, "libgcc.a"), fileOf(dirs, "libgcc_eh.a"),
-                           "-lc", fileOf(dirs, "libgcc.a"), fileOf(dirs, "crtendS.o"), fileOf(dirs, "crtn.o")});
+  args.insert(args.end(), {fileOf(dirs, "libstdc++.a"), "-lm", fileOf(dirs, "libgcc.a")});
+  if (!sanitizers.empty()) // others unwind nothing (runtime/Program/NoUnwinder.c)
+    args.push_back(fileOf(dirs, "libgcc_eh.a"));
+  args.insert(args.end(), {"-lc", fileOf(dirs, "libgcc.a"), fileOf(dirs, "crtendS.o"), fileOf(dirs, "crtn.o")});
 
   llvm::SmallVector<StringRef> refs(args.begin(), args.end());
   std::string why;

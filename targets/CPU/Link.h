@@ -13,18 +13,18 @@ enum class Linked { Yes, Refused, Stopped, Unreadable };
 
 /// A file beside the archives of a runtime, one directory a line: where the compiler that built them has its start
 /// files and libraries. The linker is called directly, without a compiler driver.
-constexpr llvm::StringLiteral kLinkDirs = "libheddle_rt.dirs";
+constexpr llvm::StringLiteral kLinkDirs = "libheddle.dirs";
 /// A file beside archives that were built with sanitizers (compiler/cmake/Sanitizers.cmake): the options of the linker
 /// that these need, one a line. Programs then keep their symbols, for reports.
-constexpr llvm::StringLiteral kLinkSanitizers = "libheddle_rt.sanitizers";
-/// The path of a file beside a runtime archive.
-std::string runtimeFile(llvm::StringRef runtimeArchive, llvm::StringRef name);
+constexpr llvm::StringLiteral kLinkSanitizers = "libheddle.sanitizers";
+/// The path of a file of a runtime.
+std::string runtimeFile(llvm::StringRef folder, llvm::StringRef name);
 
-/// Links `objects` and the runtime archive to the executable `output` of the architecture, which needs libc and libm
-/// only. lld runs as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
+/// Links `objects` and archives of the runtime in `folder` to the executable `output` of the architecture, which needs
+/// libc and libm only. lld runs as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
 /// `log`. `child` is called with its process id, and with 0 after it has ended. Unless `Yes` is
 /// returned, `error` is the reason.
-Linked link(const Architecture &architecture, llvm::ArrayRef<std::string> objects, llvm::StringRef runtimeArchive,
+Linked link(const Architecture &architecture, llvm::ArrayRef<std::string> objects, llvm::StringRef folder,
             llvm::StringRef output, llvm::StringRef log, llvm::function_ref<void(int)> child, std::string &error);
 
 } // namespace heddle::cpu

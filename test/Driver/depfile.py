@@ -12,7 +12,7 @@ shutil.rmtree(work, ignore_errors=True)
 
 # What `cmake --install` leaves, as far as the function knows it.
 tools = os.path.dirname(shutil.which(heddle))
-for folder, file in (("bin", os.path.join(tools, "heddle")), ("lib", os.path.join(tools, os.pardir, "lib", "libheddle_rt.a")),
+for folder, file in (("bin", os.path.join(tools, "heddle")), ("lib", os.path.join(tools, os.pardir, "lib", "libheddle_core.a")),
                      ("lib/cmake/Heddle", os.path.join(root, "compiler", "cmake", "HeddleConfig.cmake"))):
     os.makedirs(os.path.join(work, "prefix", folder))
     os.symlink(os.path.realpath(file), os.path.join(work, "prefix", folder, os.path.basename(file)))

@@ -5,6 +5,7 @@ compiler ends with a status of its table, within a minute, neither by a signal n
 with 0 the program is the one of a run without faults. --all tries many more (minutes).
 --part memory is calls that ask for memory, --part system is all the rest."""
 import argparse
+import glob
 import hashlib
 import os
 import resource
@@ -114,10 +115,10 @@ home = os.path.join(work, "home")
 os.makedirs(os.path.join(home, "lib"))
 os.makedirs(os.path.join(home, "bin"))
 shutil.copy(heddle, os.path.join(home, "bin"))
-for name in ("libheddle_rt.a", "libheddle_serve.a", "libheddle_json.a"):
-    os.symlink(os.path.join(os.path.dirname(heddle), os.pardir, "lib", name), os.path.join(home, "lib", name))
+for path in glob.glob(os.path.join(os.path.dirname(heddle), os.pardir, "lib", "libheddle_*.a")):
+    os.symlink(path, os.path.join(home, "lib", os.path.basename(path)))
 done = run([os.path.join(home, "bin", "heddle")] + compiled[1:])
-check(done.returncode == 5 and b"libheddle_rt.dirs" in done.stderr, "no list of folders: %s %s" % (done.returncode, done.stderr))
+check(done.returncode == 5 and b"libheddle.dirs" in done.stderr, "no list of folders: %s %s" % (done.returncode, done.stderr))
 
 # Ten megabytes of JSON.
 big = os.path.join(work, "big.json")

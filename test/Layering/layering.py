@@ -51,6 +51,26 @@ RULES = [
     (CODE, r"\b(TODO|FIXME|XXX|HACK)\b", "nothing is left open in a source", []),
 ]
 
+# The rooms of the runtime, lowest first, and the rooms below that each includes. Parts above are called by what they register
+# (runtime/Core/Parts.h), so that a program is linked with those that its model needs.
+RUNTIME = {
+    "Core": ["Base"],
+    "Json": ["Core"],
+    "Device": ["Core"],
+    "Media": ["Core"],
+    "Tokenizer": ["Core"],
+    "Program": ["Core"],
+    "Generate": ["Core", "Tokenizer", "Program"],
+    "Encode": ["Core", "Tokenizer", "Program"],
+    "Bench": ["Core", "Program", "Generate"],
+    "Template": ["Core", "Json"],
+    "Chat": ["Core", "Json", "Tokenizer", "Program", "Generate", "Template"],
+    "Serve": ["Core", "Json", "Tokenizer", "Program", "Generate", "Encode", "Chat"],
+}
+for room, below in RUNTIME.items():
+    RULES.append((["runtime/" + room], r'#include\s*"runtime/(?!(%s)/)' % "|".join([room] + below),
+                  "of the runtime %s includes %s" % (room, ", ".join(below) or "nothing"), []))
+
 
 def sources(folder):
     for top, _, names in os.walk(os.path.join(ROOT, folder)):
@@ -61,6 +81,21 @@ def sources(folder):
 
 # Lines that a rule must catch, and where: a rule that catches nothing would be none.
 CAUGHT = [
+    ("runtime/Core/Model.cpp", '#include "runtime/Device/Device.h"'),
+    ("runtime/Core/PhaseClock.cpp", '#include "runtime/Bench/Peaks.h"'),
+    ("runtime/Json/Tree.cpp", '#include "runtime/Template/Values.h"'),
+    ("runtime/Device/Watch.cpp", '#include "runtime/Program/Commands.h"'),
+    ("runtime/Media/Media.cpp", '#include "runtime/Encode/Answers.h"'),
+    ("runtime/Tokenizer/Tokenizers.cpp", '#include "runtime/Program/Commands.h"'),
+    ("runtime/Program/Help.cpp", '#include "runtime/Encode/Answers.h"'),
+    ("runtime/Program/Info.cpp", '#include "runtime/Tokenizer/Tokenizers.h"'),
+    ("runtime/Generate/GenerateCommand.cpp", '#include "runtime/Media/Picture.h"'),
+    ("runtime/Generate/Stats.cpp", '#include "runtime/Bench/Peaks.h"'),
+    ("runtime/Encode/Encoder.h", '#include "runtime/Generate/Prompt.h"'),
+    ("runtime/Bench/Bench.cpp", '#include "runtime/Chat/Talk.h"'),
+    ("runtime/Template/Machine.h", '#include "runtime/Chat/Conversation.h"'),
+    ("runtime/Chat/Talk.cpp", '#include "runtime/Serve/Slots.h"'),
+    ("runtime/Serve/ServeCommand.cpp", '#include "runtime/Bench/Peaks.h"'),
     ("dialects/Model/IR/Size.cpp", '#include "runtime/Core/Form.h"'),
     ("compiler/Conversion/Lowering/Frame/EntryCard.cpp", '#include "runtime/include/heddle/image.h"'),
     ("compiler/Driver/Output.cpp", '#include "heddle/image.h"'),

@@ -17,6 +17,7 @@ FLOORS = {
     "compiler/Conversion/Lowering": ["Language", "Facts", "Frame", "Ops", ("CPU", "GPU"), "."],
     "compiler": ["cmake", "Tokenizer", "Template", "Weights", "Import", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
                  "MaskReport", "Tools"],
+    "runtime": ["include", "Base", "Core", ("Json", "Device", "Media", "Tokenizer", "Program"), ("Generate", "Encode", "Template"), ("Bench", "Chat"), "Serve"],
     "compiler/Weights": ["Files", "Safetensors", "Coded", "Gguf", ".", "Pack"],
     "compiler/Import": ["Json", "Description", "Evaluate", "Weights", "Ops", "."],
 }

@@ -26,7 +26,7 @@ def tools(build):
         os.makedirs(os.path.join(folder, "bin"))
         shutil.copy(os.path.join(build.path, "bin/heddle"), os.path.join(folder, "bin"))
     shutil.rmtree(os.path.join(folder, "lib"), ignore_errors=True)
-    shutil.copytree(os.path.join(build.path, "lib"), os.path.join(folder, "lib"), ignore=lambda _, names: [n for n in names if not n.startswith("libheddle_")])
+    shutil.copytree(os.path.join(build.path, "lib"), os.path.join(folder, "lib"), ignore=lambda _, names: [n for n in names if not n.startswith("libheddle")])
     return folder
 
 
@@ -44,7 +44,7 @@ def fails(folder):
 
 def check(build, made, fault):
     folder = tools(build)
-    archive = "libheddle_serve.a" if "/Serve/" in fault[1] else "libheddle_rt.a"
+    archive = "libheddle_%s.a" % fault[1].split("/")[1].lower()
     member = os.path.join(build.scratch, os.path.basename(fault[1]) + ".o")
     shutil.copy(made, member)
     subprocess.run(["ar", "r", os.path.join(folder, "lib", archive), member], check=True, capture_output=True)

@@ -36,7 +36,7 @@ class Counts:
 
 def sanitized(heddle):
     """Whether programs are linked with a runtime with sanitizers (test/sanitize.sh): they are larger, and keep what is freed for a while."""
-    return os.path.exists(os.path.join(os.path.dirname(os.path.abspath(heddle)), os.pardir, "lib", "libheddle_rt.sanitizers"))
+    return os.path.exists(os.path.join(os.path.dirname(os.path.abspath(heddle)), os.pardir, "lib", "libheddle.sanitizers"))
 
 
 def compile_example(heddle, folder, name="stories", flags=()):

@@ -305,8 +305,8 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file next to the binary");
   sub->add_option(
          "--without", unread.without,
-         "leave out what the program would have: serve, its server, half a megabyte; chat, talking on the command line")
-      ->check(CLI::IsMember({"serve", "chat"}))
+         "leave out what the program would have: serve, its server, half a megabyte; chat, talking on the command line; bench, measuring itself")
+      ->check(CLI::IsMember({"serve", "chat", "bench"}))
       ->delimiter(',');
   sub->add_flag("--json", c.json,
                 "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
@@ -423,6 +423,7 @@ static void readWords(const Unread &unread, CommandLine &line) {
   line.compile.import.outputsAll = unread.outputs == "all";
   line.compile.serve = !llvm::is_contained(unread.without, "serve");
   line.compile.chat = !llvm::is_contained(unread.without, "chat");
+  line.compile.bench = !llvm::is_contained(unread.without, "bench");
   line.compile.embed = !unread.noEmbed;
   line.compile.locations = !unread.noLocations;
   look.json = unread.json;

@@ -1,10 +1,9 @@
 /*===- Floor.c - the oldest C library that a program runs on --------------===*
  *
  * A program is linked where Heddle is built, and asks for the versions of
- * symbols that the C library has there. Three of them are newer than 2.34 and
- * not needed: libevent asks for random numbers (2.36), the unwinder of libgcc
- * for an index of objects (2.35). Hidden functions of these names take their
- * places, so that a program starts on any glibc from 2.34 on
+ * symbols that the C library has there. Two of them are newer than 2.34 and
+ * not needed: libevent asks for random numbers (2.36). Hidden functions of these
+ * names take their places, so that a program starts on any glibc from 2.34 on
  * (test/Execution/floor.test).
  *
  *===--------------------------------------------------------------------===*/
@@ -19,7 +18,6 @@
 /* Declared here, since headers of an older C library lack them. */
 HIDDEN void arc4random_buf(void *buffer, size_t size);
 HIDDEN uint32_t arc4random(void);
-HIDDEN int heddle_find_object(void *address, void *result) __asm__("_dl_find_object");
 
 /** Random bytes of the kernel. The process ends (SIGABRT) where it gives none: libevent draws keys from them. */
 void arc4random_buf(void *buffer, size_t size) {
@@ -38,11 +36,4 @@ uint32_t arc4random(void) {
   uint32_t number;
   arc4random_buf(&number, sizeof number);
   return number;
-}
-
-/** "Not found": the unwinder then walks the list of objects, as it did before 2.35. */
-int heddle_find_object(void *address, void *result) {
-  (void)address;
-  (void)result;
-  return -1;
 }

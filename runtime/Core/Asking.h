@@ -1,11 +1,11 @@
-//===- Media.h - Pictures and speech in -------------------------*- C++ -*-===//
+//===- Asking.h - What a model is asked, by its card ------------*- C++ -*-===//
 //
-// A picture or a sound in a file becomes the tensor that the model takes, by
-// the steps and numbers of preprocessor_config.json, which the card repeats.
+// Whether a model takes texts, files or both. The parts that read them are
+// linked into programs that need them; what is said in their absence is here.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_RUNTIME_MEDIA_MEDIA_H
-#define HEDDLE_RUNTIME_MEDIA_MEDIA_H
+#ifndef HEDDLE_RUNTIME_CORE_ASKING_H
+#define HEDDLE_RUNTIME_CORE_ASKING_H
 
 #include "runtime/Core/Model.h"
 
@@ -25,11 +25,9 @@ TextBeside textBeside(const Card &card);
 /// "FILE.png" or "FILE.wav", for examples in the help.
 const char *mediaExample(const Card &card);
 
-/// Reads the file at `path` into the input of `run` for pictures or sound, a
-/// batch of one. Errors: a damaged or too large file, sizes the model cannot
-/// take.
-Status readMedia(const Model &model, const std::string &path, Tensor &tensor);
+/// The error of a program without a tokenizer that is given a text, with what works and how to get one.
+Status noTokenizer(const Model &model);
 
 } // namespace heddle::rt
 
-#endif // HEDDLE_RUNTIME_MEDIA_MEDIA_H
+#endif // HEDDLE_RUNTIME_CORE_ASKING_H
