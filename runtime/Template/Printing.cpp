@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "heddle/utf8.h"
 #include "runtime/Template/RenderState.h"
+#include "runtime/Template/ShortestReal.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,10 +21,8 @@ std::string realText(double value) {
     return "nan";
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
-  char digits[64];
-  auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific);
-  (void)error;
-  std::string_view text(digits, size_t(end - digits));
+  std::string digits = shortestReal(value);
+  std::string_view text = digits;
   std::string out;
   if (text[0] == '-') {
     out += '-';
