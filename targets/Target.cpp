@@ -1,7 +1,10 @@
 //===- Target.cpp - the targets that there are -----------------------------===//
 
 #include "targets/Target.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "targets/CPU/ProcessorStages.h"
 #include "targets/CPU/ProcessorTarget.h"
+#include "targets/GPU/DeviceStages.h"
 #include "targets/GPU/DeviceTarget.h"
 #include "targets/GPU/GPUTarget.h"
 #include "llvm/ADT/StringExtras.h"
@@ -9,12 +12,47 @@
 using namespace heddle;
 using llvm::StringRef;
 
-using Make = std::unique_ptr<Target> (*)(StringRef machine, const TargetOptions &options, Refusal &why);
+static constexpr TargetKind kTargets[] = {
+    {kProcessor, processorStages, processorOutputs, registerProcessorTiles, makeProcessorTarget},
+    {kDevice, deviceStages, deviceOutputs, registerDeviceTiles, makeDeviceTarget},
+};
 
-/// In the order in which a program has them.
-static constexpr std::pair<StringRef, Make> kTargets[] = {{"cpu", makeProcessorTarget}, {"cuda", makeDeviceTarget}};
+llvm::ArrayRef<TargetKind> heddle::targetKinds() { return kTargets; }
 
-std::string heddle::describeMachines() { return cpu::describeProcessors() + "\n" + gpu::describeChips(); }
+/// The names of all, with `between` them.
+static std::string knownNames(StringRef between) {
+  return llvm::join(llvm::map_range(kTargets, [](const TargetKind &kind) { return kind.name; }), between);
+}
+
+/// Null: there is none of that name.
+static const TargetKind *findKind(mlir::ModuleOp module) {
+  model::TargetAttr target = model::targetOf(module);
+  const auto *kind =
+      llvm::find_if(kTargets, [&](const TargetKind &k) { return !target || k.name == target.getName(); });
+  return kind == std::end(kTargets) ? nullptr : kind;
+}
+
+const TargetKind *heddle::targetKindOf(mlir::ModuleOp module) {
+  const TargetKind *kind = findKind(module);
+  if (!kind)
+    mlir::emitError(module.getLoc()) << "there is no target '" << model::targetOf(module).getName() << "'; there are "
+                                     << knownNames(", ");
+  return kind;
+}
+
+const Stage *heddle::stageInfoOf(mlir::ModuleOp module) {
+  const TargetKind *kind = findKind(module);
+  return findStage(stageOf(module), kind ? kind->stages() : sharedStages());
+}
+
+std::unique_ptr<Target> heddle::makeHostTarget(std::string &error) {
+  Refusal why;
+  std::unique_ptr<Target> target = makeProcessorTarget("native", {}, why);
+  error = why.text;
+  return target;
+}
+
+std::string heddle::describeMachines() { return host::describeProcessors() + "\n" + gpu::describeChips(); }
 
 std::vector<std::unique_ptr<Target>> heddle::makeTargets(StringRef names, StringRef machines,
                                                          const TargetOptions &options, Refusal &why) {
@@ -22,11 +60,12 @@ std::vector<std::unique_ptr<Target>> heddle::makeTargets(StringRef names, String
   names.split(wanted, ',');
   for (auto it = wanted.begin(); it != wanted.end(); ++it)
     if (llvm::is_contained(llvm::make_range(wanted.begin(), it), *it) ||
-        llvm::none_of(kTargets, [&](auto &row) { return row.first == *it; })) {
-      why = {"", it->str(), "target", "; there are cpu, cuda and, in one program, cpu,cuda", {}, true};
+        llvm::none_of(kTargets, [&](auto &row) { return row.name == *it; })) {
+      why = {"", it->str(), "target", "; there are " + knownNames(", ") + " and, in one program, " + knownNames(","),
+             {}, true};
       return {};
     }
-  if (options.cubin && !llvm::is_contained(wanted, "cuda")) {
+  if (options.cubin && !llvm::is_contained(wanted, kDevice)) {
     why.text = "--cubin is of --target=cuda";
     why.misuse = true;
     return {};
@@ -41,9 +80,9 @@ std::vector<std::unique_ptr<Target>> heddle::makeTargets(StringRef names, String
     return {};
   }
   std::vector<std::unique_ptr<Target>> targets;
-  for (auto &[name, make] : kTargets)
-    if (auto at = llvm::find(wanted, name); at != wanted.end()) {
-      std::unique_ptr<Target> target = make(words[at - wanted.begin()], options, why);
+  for (const TargetKind &kind : kTargets)
+    if (auto at = llvm::find(wanted, kind.name); at != wanted.end()) {
+      std::unique_ptr<Target> target = kind.make(words[at - wanted.begin()], options, why);
       if (!target)
         return {};
       targets.push_back(std::move(target));

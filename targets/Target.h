@@ -8,8 +8,9 @@
 #ifndef HEDDLE_TARGETS_TARGET_H
 #define HEDDLE_TARGETS_TARGET_H
 
+#include "compiler/Pipelines/Stages.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Host/HostMachine.h"
 #include <map>
 #include <memory>
 #include <string>
@@ -34,14 +35,17 @@ struct ReportOptions {
 class Target {
 public:
   virtual ~Target() = default;
-  /// The name of the table of stages and of #model.target.
+  /// The name in #model.target.
   virtual llvm::StringRef name() const = 0;
+  /// Its stages from `model` to `llvm`, and those after it.
+  virtual llvm::ArrayRef<Stage> stages() const = 0;
+  virtual llvm::ArrayRef<OutputStage> outputs() const = 0;
   /// What passes are told of it.
   virtual model::TargetAttr describe(mlir::MLIRContext *context) const = 0;
   virtual Formats formats() const = 0;
   /// The processor that its part of the program runs on; null: any will do.
-  virtual const cpu::CPUTarget *processor() const { return nullptr; }
-  /// Writes the output stage `what` that is text (compiler/Pipelines, outputStages).
+  virtual const host::Machine *processor() const { return nullptr; }
+  /// Writes the output stage `what` that is text (`outputs`).
   virtual bool print(mlir::ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os,
                      std::string &error) const = 0;
   /// What a program has of the module, but for its card, as code and data of `host`; null with `error`. `note`: what
@@ -70,6 +74,25 @@ struct Refusal {
   std::vector<std::string> known;
   bool misuse = false; ///< of `text`: the command line is wrong
 };
+
+/// What there is of a target before a machine is chosen.
+struct TargetKind {
+  llvm::StringRef name;
+  llvm::ArrayRef<Stage> (*stages)();
+  llvm::ArrayRef<OutputStage> (*outputs)();
+  /// Adds what plans ask of it (compiler/Plan/Target.h), under its name.
+  void (*registerTiles)(mlir::DialectRegistry &registry);
+  std::unique_ptr<Target> (*make)(llvm::StringRef machine, const TargetOptions &options, Refusal &why);
+};
+/// All of them, in the order in which a program has them. The first one is meant where none is named.
+llvm::ArrayRef<TargetKind> targetKinds();
+/// The target that `module` names, or the first one; null after an error at the module: there is none of that name.
+const TargetKind *targetKindOf(mlir::ModuleOp module);
+/// The stage of `module`, if a target that we have gave it; null: none did.
+const Stage *stageInfoOf(mlir::ModuleOp module);
+
+/// The target for the processor that this runs on; null with `error`.
+std::unique_ptr<Target> makeHostTarget(std::string &error);
 
 /// The targets of --target=cpu, cuda or cpu,cuda. `machines` is --mcpu: "native" for all, or a word a target between
 /// commas. Empty with `why`.

@@ -2,7 +2,7 @@
 
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/Abilities.h"
-#include "targets/CPU/Link.h"
+#include "targets/Host/Link.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace heddle;
 
 /// The folder with the archives of a program for `architecture`.
-static std::string runtimeOf(const cpu::Architecture &architecture) {
+static std::string runtimeOf(const host::Architecture &architecture) {
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
   llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
   llvm::sys::path::append(path, "lib");
@@ -68,10 +68,10 @@ static SmallVector<Part> partsOf(const Abilities &can, const Needs &has) {
 
 std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp module, const llvm::Module &code,
                                            const CompileOptions &options, const TextBlobs &words,
-                                           const cpu::Architecture &architecture, int &failed) {
+                                           const host::Architecture &architecture, int &failed) {
   Archives all{runtimeOf(architecture), {}};
   std::string name = architecture.name.str();
-  auto file = [&](StringRef archive) { return cpu::runtimeFile(all.folder, ("libheddle_" + archive + ".a").str()); };
+  auto file = [&](StringRef archive) { return host::runtimeFile(all.folder, ("libheddle_" + archive + ".a").str()); };
   auto has = [&](StringRef archive) { return llvm::sys::fs::exists(file(archive)); };
   auto complain = [&](const std::string &why) {
     failed = console.complain(Error::TargetUnsupported, why);

@@ -12,7 +12,7 @@
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Options.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "targets/CPU/Architectures.h"
+#include "targets/Host/Architectures.h"
 
 namespace llvm {
 class Module;
@@ -29,7 +29,7 @@ struct Archives {
 /// been reported, its exit status in `failed`.
 std::optional<Archives> archivesOf(const Console &console, mlir::ModuleOp module, const llvm::Module &code,
                                    const CompileOptions &options, const TextBlobs &words,
-                                   const cpu::Architecture &architecture, int &failed);
+                                   const host::Architecture &architecture, int &failed);
 
 } // namespace heddle
 

@@ -19,9 +19,9 @@
 #include "compiler/Weights/Pack/WeightsObject.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
-#include "targets/CPU/CodeGen.h"
-#include "targets/CPU/Link.h"
 #include "targets/Card/CardText.h"
+#include "targets/Host/CodeGen.h"
+#include "targets/Host/Link.h"
 #include "targets/Threads.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
@@ -142,9 +142,9 @@ static absl::Status writeDigests(StringRef file, ObjectMachine machine, ModuleOp
 }
 
 /// Writes each function's object into the folder and appends its name to `objects`.
-static int writeFunctions(const Console &console, const Scratch &folder, ArrayRef<cpu::CodePart> functions,
+static int writeFunctions(const Console &console, const Scratch &folder, ArrayRef<host::CodePart> functions,
                           std::vector<std::string> &objects) {
-  for (const cpu::CodePart &part : functions) {
+  for (const host::CodePart &part : functions) {
     objects.push_back(folder.file("code" + std::to_string(objects.size()) + ".o"));
     if (int failed = writeAtomically(console, objects.back(), [&](llvm::raw_pwrite_stream &os) {
           os.write(part.bytes.data(), part.bytes.size());
@@ -171,18 +171,18 @@ static int askForSpace(const Console &console, const Scratch &folder, const std:
 
 /// Links `files` with the archives into the file `linked` of the folder.
 static int linkInto(const Console &console, Scratch &folder, StringRef linked, std::vector<std::string> files,
-                    const Archives &archives, const cpu::Architecture &architecture, const std::string &output) {
+                    const Archives &archives, const host::Architecture &architecture, const std::string &output) {
   std::string error;
   llvm::append_range(files, archives.parts);
   if (int full = askForSpace(console, folder, files, output))
     return full;
-  switch (cpu::link(
+  switch (host::link(
       architecture, files, archives.folder, folder.fileForLinker(linked), folder.file("log"),
       [&](int pid) { folder.writer(pid); }, error)) {
-  case cpu::Linked::Yes: return Ok;
-  case cpu::Linked::Unreadable:
+  case host::Linked::Yes: return Ok;
+  case host::Linked::Unreadable:
     return console.complain(speaksOfResources(error) ? Error::NoResources : Error::CannotRead, error);
-  case cpu::Linked::Stopped: {
+  case host::Linked::Stopped: {
     rlimit stack{};
     bool little = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < kThreadStack;
     return console.complain(Error::NoResources,
@@ -190,7 +190,7 @@ static int linkInto(const Console &console, Scratch &folder, StringRef linked, s
                                                   " KiB, which is little for a linker; allow more with ulimit -s 8192"
                                             : ""));
   }
-  case cpu::Linked::Refused:
+  case host::Linked::Refused:
     return console.complain(speaksOfResources(error) ? Error::NoResources : Error::OurMistake, error);
   }
   llvm_unreachable("all messages of the linker are above");
@@ -221,10 +221,10 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
 /// side file), links both with the runtime in a scratch folder next to the output, and renames the result. Returns the
 /// exit code.
 int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const std::string &card,
-                        const cpu::CPUTarget &target, const CompileOptions &options, const TextBlobs &words) {
+                        const host::Machine &target, const CompileOptions &options, const TextBlobs &words) {
   BlobMap plan = blobMapOf(module);
   int failed = Ok;
-  const cpu::Architecture &architecture = *target.processor.architecture;
+  const host::Architecture &architecture = *target.processor.architecture;
   std::optional<Archives> archives = archivesOf(console, module, code, options, words, architecture, failed);
   if (!archives)
     return failed;
@@ -238,11 +238,11 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
                             options.output + ": cannot write to its folder: " + ec.message());
 
   // Code is generated while weights are read and written; every return before `compiled.wait()` waits for it.
-  std::vector<cpu::CodePart> functions = cpu::splitFunctions(code);
+  std::vector<host::CodePart> functions = host::splitFunctions(code);
   std::string refused;
   bool good = false;
   unsigned missing = 0;
-  Background compiled([&] { good = cpu::compileParts(functions, target, false, refused, &missing); });
+  Background compiled([&] { good = host::compileParts(functions, target, false, refused, &missing); });
   std::optional<Phase> phase;
   llvm::raw_ostream *say = options.time ? &console.err : nullptr;
   phase.emplace("weights, while code is generated", say);

@@ -5,7 +5,7 @@
 #include "compiler/Driver/Console.h"
 #include "compiler/Driver/Options.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Host/HostMachine.h"
 
 namespace heddle {
 
@@ -15,7 +15,7 @@ struct TextBlobs;
 /// blobs of `words` in it, and with --no-embed the file of weights beside it. Both appear whole or not at all. Returns
 /// the exit code; errors have been printed.
 int writeBinary(const Console &console, mlir::ModuleOp module, llvm::Module &code, const std::string &card,
-                const cpu::CPUTarget &target, const CompileOptions &options, const TextBlobs &words);
+                const host::Machine &target, const CompileOptions &options, const TextBlobs &words);
 
 } // namespace heddle
 

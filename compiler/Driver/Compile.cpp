@@ -13,6 +13,7 @@
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/PrintIR.h"
 #include "compiler/Driver/Scratch.h"
+#include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
@@ -22,6 +23,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "targets/Registration.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cerrno>
@@ -70,19 +72,14 @@ static bool isInput(const ImportOptions &options, ModuleOp module, StringRef out
                       [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
 }
 
-/// "cpu" by default.
-static StringRef targetName(ModuleOp module) {
-  model::TargetAttr target = model::targetOf(module);
-  return target ? target.getName() : StringRef("cpu");
-}
-
-/// Whether a program of this module, for the processor alone, has a server that makes texts out of texts.
+/// Whether a program of this module has a server that makes texts out of texts, many at once.
 static bool servesTexts(ModuleOp module, const CompileOptions &options) {
-  return options.serve && targetName(module) == "cpu" && abilitiesOf(module).canShareCalls();
+  const plan::Target *target = plan::targetOf(module);
+  return options.serve && target && target->hasBatchEntry() && abilitiesOf(module).canShareCalls();
 }
 
-int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options,
-                      DiagnosticSink &sink) {
+int heddle::runStages(const Console &console, ModuleOp module, ArrayRef<Stage> stages, StringRef last,
+                      const CompileOptions &options, DiagnosticSink &sink) {
   StringRef have = stageOf(module);
   bool started = false;
   PipelineOptions pipeline = options.pipeline;
@@ -92,9 +89,9 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
   dump.folder = options.dumpDir;
   dump.locations = options.locations;
   PassMessages messages(*module.getContext(), sink);
-  for (const Stage &stage : stages(targetName(module))) {
+  for (const Stage &stage : stages) {
     if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
-      Phase phase(stage.name, options.time ? &console.err : nullptr);
+      Phase phase("stage", stage.name, options.time ? &console.err : nullptr);
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
       if (!options.dumpDir.empty())
         dump.watch(pm);
@@ -116,9 +113,10 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
   return Ok;
 }
 
-int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options) {
+int heddle::runStages(const Console &console, ModuleOp module, ArrayRef<Stage> stages, StringRef last,
+                      const CompileOptions &options) {
   DiagnosticSink sink;
-  int code = runStages(console, module, last, options, sink);
+  int code = runStages(console, module, stages, last, options, sink);
   sink.print(console.err);
   return code;
 }
@@ -132,8 +130,8 @@ std::vector<std::unique_ptr<Target>> heddle::targetsOf(const Console &console, c
   if (targets.empty())
     code = console.complain(why.misuse ? Error::BadUsage : Error::TargetUnsupported, why.text);
   for (const std::unique_ptr<Target> &target : targets)
-    if (!findStage(options.emit, target->name()) &&
-        llvm::none_of(outputStages(target->name()), [&](auto &stage) { return stage.first == options.emit; })) {
+    if (!findStage(options.emit, target->stages()) &&
+        llvm::none_of(target->outputs(), [&](auto &stage) { return stage.first == options.emit; })) {
       code = console.complain(Error::BadUsage, "--target=" + target->name() + " has no stage '" + options.emit +
                                                    "'; `heddle stages` lists them");
       return {};
@@ -153,11 +151,11 @@ Formats heddle::commonFormats(ArrayRef<std::unique_ptr<Target>> targets) {
 }
 
 /// The processor that the runtime is for: that of the target, or this one.
-static std::optional<cpu::CPUTarget> hostOf(ArrayRef<std::unique_ptr<Target>> targets, std::string &error) {
+static std::optional<host::Machine> hostOf(ArrayRef<std::unique_ptr<Target>> targets, std::string &error) {
   for (const std::unique_ptr<Target> &target : targets)
-    if (const cpu::CPUTarget *processor = target->processor())
+    if (const host::Machine *processor = target->processor())
       return *processor;
-  return cpu::CPUTarget::resolve("native", error);
+  return host::Machine::resolve("native", error);
 }
 
 /// What the kernels of the parts take, as --report wants it.
@@ -176,10 +174,10 @@ static int writeReport(const Console &console, ArrayRef<TargetPart> parts, const
 static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, ArrayRef<std::unique_ptr<Target>> targets,
                       const CompileOptions &options, const TextBlobs &words) {
   std::string error;
-  std::optional<cpu::CPUTarget> host = hostOf(targets, error);
+  std::optional<host::Machine> host = hostOf(targets, error);
   if (!host)
     return console.complain(Error::TargetUnsupported, error);
-  bool isIR = findStage(options.emit, targets[0]->name());
+  bool isIR = findStage(options.emit, targets[0]->stages());
   SmallVector<OwningOpRef<ModuleOp>> modules;
   SmallVector<TargetPart> parts;
   CompileOptions all = options;
@@ -198,7 +196,8 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
     if (!knobs.dumpDir.empty())
       if (std::error_code ec = llvm::sys::fs::create_directories(knobs.dumpDir))
         return console.complain(errorOf(ec, Error::CannotWrite), knobs.dumpDir + ": " + ec.message());
-    if (int failed = runStages(console, own, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
+    if (int failed =
+            runStages(console, own, target->stages(), isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
       return failed;
     parts.push_back({target.get(), own});
   }

@@ -21,10 +21,12 @@ class DiagnosticSink;
 /// which of them become codes.
 int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, Formats target);
 
-/// Runs the stages after the module's own up to `stage`. Errors go to the sink, or are printed.
-int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
-              DiagnosticSink &sink);
-int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+/// Runs those of `stages`, a target's, that come after the module's own, up to `stage`. Errors go to the sink, or are
+/// printed.
+int runStages(const Console &console, mlir::ModuleOp module, llvm::ArrayRef<Stage> stages, llvm::StringRef stage,
+              const CompileOptions &options, DiagnosticSink &sink);
+int runStages(const Console &console, mlir::ModuleOp module, llvm::ArrayRef<Stage> stages, llvm::StringRef stage,
+              const CompileOptions &options);
 
 /// The targets of the command line; empty after an error, which has been reported in `code`.
 std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, const CompileOptions &options, int &code);

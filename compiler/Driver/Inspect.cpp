@@ -14,7 +14,7 @@
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
-#include "targets/CPU/ProcessorTarget.h"
+#include "targets/Target.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -23,8 +23,8 @@ using namespace heddle;
 /// Sets the arithmetic with which `compile` would compute on this machine.
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
-  std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, formatsOf(*host)) : console.complain(Error::BadUsage, error);
+  std::unique_ptr<Target> host = makeHostTarget(error);
+  return host ? setArithmetic(console, module, options, host->formats()) : console.complain(Error::BadUsage, error);
 }
 
 /// Runs the stages that `compile` would run for `target`, up to where code would be generated, which takes long; then
@@ -32,7 +32,7 @@ static int setArithmeticOfHost(const Console &console, ModuleOp module, const Co
 static int checkFor(const Console &console, const Target &target, ModuleOp module, const CompileOptions &options,
                     DiagnosticSink &sink) {
   model::setTarget(module, target.describe(module.getContext()));
-  if (int failed = runStages(console, module, "buffers", options, sink))
+  if (int failed = runStages(console, module, target.stages(), "buffers", options, sink))
     return failed;
   PassMessages messages(*module.getContext(), sink);
   bool good = true;
@@ -143,7 +143,7 @@ int heddle::interpretModel(const Console &console, const CompileOptions &options
   StringRef stage =
       look.stage == "model" && options.pipeline.paddedRows == "skip" ? StringRef("fused") : StringRef(look.stage);
   if (stage != "model")
-    if (int failed = runStages(console, *model.module, stage, options))
+    if (int failed = runStages(console, *model.module, sharedStages(), stage, options))
       return failed;
   RunOptions run;
   run.newTokens = look.newTokens;
@@ -178,11 +178,8 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   // One pass manager for all stages that the interpreter knows: the first result is that of the stage `model`, and
   // every later one is compared with it.
   PassManager pm(model.context.get(), ModuleOp::getOperationName());
-  for (const Stage &stage : stages()) {
-    if (stage.name == "buffers")
-      break;
+  for (const Stage &stage : sharedStages().drop_back())
     addStage(pm, stage, options.pipeline);
-  }
   verify.newTokens = look.newTokens;
   // A constant that a pass writes as f32 may round to another stored number.
   if (model::Stored stored = model::arithmeticOf(*model.module).stored; stored != model::Stored::f32)

@@ -15,6 +15,7 @@
 #include "heddle/template.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
+#include "targets/Target.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -92,8 +93,7 @@ static bool isBehindIR(StringRef file, StringRef text, DiagnosticSink &sink) {
         Error::PastStages, file, "",
         "this is what --emit=" + stage + " writes, " + (stage == "asm" ? "assembly" : "LLVM IR") +
             ": nothing of the model is left in it to compile; the stages that can be compiled on are those up to "
-            "--emit=" +
-            stages().back().name);
+            "--emit=llvm");
   return !stage.empty();
 }
 
@@ -129,7 +129,10 @@ static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptio
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text.bytes, file), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module || failed(checkNames(*module)) || failed(checkClaim(*module)))
+  if (!module || failed(checkNames(*module)))
+    return nullptr;
+  const TargetKind *target = targetKindOf(*module);
+  if (!target || failed(checkClaim(*module, target->stages())))
     return nullptr;
   return module;
 }

@@ -23,12 +23,12 @@ struct CompileOptions {
   const FileStamps *stamps = nullptr; ///< where there are any, asked before the output is put in its place
   std::string output;                 ///< -o; empty or "-": standard output (text stages only)
   std::string emit = "exe";           ///< a stage of the table
-  std::string target = "cpu";         ///< or "cuda", "cpu,cuda"
-  std::string mcpu = "native";        ///< a processor; of "cuda" chips joined by '+'; of both a word each
-  std::string dtype;                  ///< f32, bf16, f16; empty: what an .mlir file says, or f32
-  std::string math = "auto";          ///< how bf16 and codes are multiplied: a MathChoice
-  int64_t rows = 0;    ///< --rows: features of a row that share a scale, 32 or 128; 0: what is there, or 128
-  std::string depfile; ///< --depfile: the files it was made of, as a rule of make
+  std::string target = targetKinds().front().name.str(); ///< one, or several joined by commas
+  std::string mcpu = "native"; ///< a processor, or a device's chips joined by '+'; a word a target
+  std::string dtype;           ///< f32, bf16, f16; empty: what an .mlir file says, or f32
+  std::string math = "auto";   ///< how bf16 and codes are multiplied: a MathChoice
+  int64_t rows = 0;            ///< --rows: features of a row that share a scale, 32 or 128; 0: what is there, or 128
+  std::string depfile;         ///< --depfile: the files it was made of, as a rule of make
   std::vector<std::string> alsoRead; ///< for the depfile: what the tool itself has read
   /// --report: "" for tables on standard output, else the file of JSON; then nothing is written but what `output`
   /// names.

@@ -9,8 +9,8 @@
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/OutputFile.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
-#include "targets/CPU/CodeGen.h"
 #include "targets/Card/CardText.h"
+#include "targets/Host/CodeGen.h"
 #include "llvm/Linker/Linker.h"
 
 using namespace mlir;
@@ -96,7 +96,7 @@ static std::unique_ptr<llvm::Module> joinedCode(ArrayRef<TargetPart> parts, llvm
 }
 
 int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, const CompileOptions &options,
-                        const cpu::CPUTarget &host, const TextBlobs &words) {
+                        const host::Machine &host, const TextBlobs &words) {
   std::optional<Phase> phase;
   std::string error;
   auto refused = [&] { return console.complain(Error::OurMistake, error); };
@@ -113,7 +113,7 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   std::unique_ptr<llvm::TargetMachine> machine = host.machine(error);
   if (!machine)
     return refused();
-  cpu::CodeContext context, joined;
+  host::CodeContext context, joined;
   std::string card, note;
   std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, card, error, note);
   if (!code)
@@ -124,11 +124,11 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   if (options.emit == "exe")
     return writeBinary(console, parts[0].module, *code, card, host, options, words);
   phase.emplace("code generation", options.time ? &console.err : nullptr);
-  std::vector<cpu::CodePart> functions = cpu::splitFunctions(*code);
-  if (!cpu::compileParts(functions, host, true, error) || !(code = cpu::joinParts(functions, joined.llvm, error)))
+  std::vector<host::CodePart> functions = host::splitFunctions(*code);
+  if (!host::compileParts(functions, host, true, error) || !(code = host::joinParts(functions, joined.llvm, error)))
     return refused();
   int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
-    return cpu::emit(*code, *machine, cpu::Output::Object, os, error);
+    return host::emit(*code, *machine, host::Output::Object, os, error);
   });
   return error.empty() ? rc : refused();
 }

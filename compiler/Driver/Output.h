@@ -27,7 +27,7 @@ struct TargetPart {
 /// Writes an output stage of the targets' parts: text, an object, or the linked binary with the blobs of `words` in it.
 /// `host` is the processor of the runtime.
 int writeOutput(const Console &console, llvm::ArrayRef<TargetPart> parts, const CompileOptions &options,
-                const cpu::CPUTarget &host, const TextBlobs &words);
+                const host::Machine &host, const TextBlobs &words);
 
 /// Says what went wrong with weights or with a file that is written; returns its exit code.
 int complain(const Console &console, const absl::Status &status);

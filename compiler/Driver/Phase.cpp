@@ -2,7 +2,6 @@
 
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Limits.h"
-#include "compiler/Pipelines/Stages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include <sys/resource.h>
@@ -22,9 +21,9 @@ static double cpuSeconds() {
          double(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
 }
 
-Phase::Phase(StringRef name, llvm::raw_ostream *say)
+Phase::Phase(StringRef kind, StringRef name, llvm::raw_ostream *say)
     : name(name), say(say), start(std::chrono::steady_clock::now()), cpuAtStart(say ? cpuSeconds() : 0) {
-  nowDoing(findStage(name) ? "the stage " + name.str() : "the " + name.str());
+  nowDoing(("the " + kind + (kind.empty() ? "" : " ") + name).str());
 }
 
 Phase::~Phase() {
@@ -36,12 +35,12 @@ Phase::~Phase() {
        << name << "\n";
 }
 
-void heddle::printFunctions(llvm::raw_ostream &os, llvm::ArrayRef<cpu::CodePart> parts) {
-  llvm::SmallVector<const cpu::CodePart *> sorted;
-  for (const cpu::CodePart &part : parts)
+void heddle::printFunctions(llvm::raw_ostream &os, llvm::ArrayRef<host::CodePart> parts) {
+  llvm::SmallVector<const host::CodePart *> sorted;
+  for (const host::CodePart &part : parts)
     sorted.push_back(&part);
   llvm::stable_sort(sorted, [](auto *a, auto *b) { return a->seconds > b->seconds; });
-  for (const cpu::CodePart *part : sorted)
+  for (const host::CodePart *part : sorted)
     os << llvm::format("            %8.0f ms CPU %6.0f kB    ", part->seconds * 1e3, double(part->bytes.size()) / 1e3)
        << (part->name.empty() ? StringRef("constants and tables") : StringRef(part->name)) << "\n";
 }

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_PHASE_H
 #define HEDDLE_COMPILER_DRIVER_PHASE_H
 
-#include "targets/CPU/CodeGen.h"
+#include "targets/Host/CodeGen.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -17,7 +17,9 @@ namespace heddle {
 /// From its construction to its destruction; prints its line to `say` unless that is null.
 class Phase {
 public:
-  Phase(llvm::StringRef name, llvm::raw_ostream *say);
+  /// `kind`: what `name` is one of, for who is told what was done when memory or time ran out ("stage").
+  Phase(llvm::StringRef kind, llvm::StringRef name, llvm::raw_ostream *say);
+  Phase(llvm::StringRef name, llvm::raw_ostream *say) : Phase("", name, say) {}
   ~Phase();
   Phase(const Phase &) = delete;
   Phase &operator=(const Phase &) = delete;
@@ -30,7 +32,7 @@ private:
 };
 
 /// The functions with the CPU time and the bytes of their objects, the slowest first.
-void printFunctions(llvm::raw_ostream &os, llvm::ArrayRef<cpu::CodePart> parts);
+void printFunctions(llvm::raw_ostream &os, llvm::ArrayRef<host::CodePart> parts);
 
 } // namespace heddle
 

@@ -168,7 +168,7 @@ static int codeWeights(const Console &console, ModuleOp module, const CompileOpt
                             "the weights are stored as integer codes already (" + stored.getFrom().getValue() +
                                 "), and would be rounded twice; without --weights-dtype they are multiplied as they "
                                 "are, and --weights-dtype is of weights that are no integer codes");
-  return runStages(console, module, "model", options);
+  return runStages(console, module, sharedStages(), "model", options);
 }
 
 /// Says how codes are multiplied: as integers, unless `want` is wide.

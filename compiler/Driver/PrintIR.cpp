@@ -6,6 +6,7 @@
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "targets/Target.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -68,7 +69,7 @@ static llvm::StringMap<Parameter> parametersOf(ModuleOp module) {
 
 /// Three lines: model, stage and what it did; dims and their bounds; parameters and functions.
 static void printHeader(ModuleOp module, raw_ostream &os, const PrintOptions &options) {
-  const Stage *stage = findStage(stageOf(module));
+  const Stage *stage = stageInfoOf(module);
   auto name = module->getAttrOfType<StringAttr>("model.name");
   os << "// " << (name ? name.getValue() : "a model") << ", ";
   if (!options.pass.empty())

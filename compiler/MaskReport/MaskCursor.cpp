@@ -12,7 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Target.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
@@ -146,10 +146,10 @@ struct Body {
 };
 } // namespace
 
-/// Lowers the functions to LLVM's dialect, as stage `llvm` does.
-static LogicalResult lower(ModuleOp module) {
+/// Lowers the functions to LLVM's dialect, as the last of a target's stages does.
+static LogicalResult lower(ModuleOp module, const Stage &llvm) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  addPasses(pm, "llvm", {}, [](StringRef flag) { return flag != "convert-heddle-to-loops"; });
+  addPasses(pm, llvm, {}, [](StringRef flag) { return flag != "convert-heddle-to-loops"; });
   return pm.run(module);
 }
 
@@ -200,19 +200,21 @@ std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef
     }
     result->cursors.push_back(std::move(cursor));
   }
+  std::unique_ptr<Target> target = makeHostTarget(error);
+  if (!target)
+    return nullptr;
   error = "the cursors of the masks do not compile";
-  if (failed(lower(*module)))
+  if (failed(lower(*module, target->stages().back())))
     return nullptr;
 
-  std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve("native", error);
-  std::unique_ptr<llvm::TargetMachine> machine = target ? target->machine(error) : nullptr;
+  std::unique_ptr<llvm::TargetMachine> machine = target->processor()->machine(error);
   if (!machine)
     return nullptr;
   auto owner = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> code = cpu::translate(*module, *owner, *machine);
+  std::unique_ptr<llvm::Module> code = host::translate(*module, *owner, *machine);
   if (!code)
     return nullptr;
-  cpu::optimise(*code, *machine);
+  host::optimise(*code, *machine);
   auto failedWith = [&](llvm::Error e) {
     error = llvm::toString(std::move(e));
     return nullptr;

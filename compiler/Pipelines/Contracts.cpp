@@ -161,12 +161,11 @@ static LogicalResult check(const Stage &stage, ModuleOp module, const Twine &hea
   return kept;
 }
 
-LogicalResult heddle::checkClaim(ModuleOp module) {
+LogicalResult heddle::checkClaim(ModuleOp module, llvm::ArrayRef<Stage> stages) {
   auto claim = module->getAttrOfType<StringAttr>("heddle.stage");
   if (!claim)
     return success();
-  model::TargetAttr target = model::targetOf(module);
-  if (const Stage *stage = findStage(claim.getValue(), target ? target.getName() : StringRef("cpu")))
+  if (const Stage *stage = findStage(claim.getValue(), stages))
     return check(*stage, module, "this is not what the stage '" + claim.getValue() + "' of the file promises: ");
   return emitError(module.getLoc()) << "there is no stage '" << claim.getValue() << "'";
 }
@@ -183,18 +182,6 @@ struct ContractPass final : PassWrapper<ContractPass, OperationPass<ModuleOp>> {
   }
   const Stage &stage;
 };
-
-/// Of heddle-opt, which asks it before each of the pipelines too.
-struct CheckStagePass final : PassWrapper<CheckStagePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckStagePass)
-  StringRef getArgument() const override { return "heddle-check-stage"; }
-  StringRef getDescription() const override { return "Check the contract of the stage that the module says it is in"; }
-  void runOnOperation() override {
-    if (failed(checkClaim(getOperation())))
-      signalPassFailure();
-  }
-};
 } // namespace
 
 std::unique_ptr<Pass> heddle::createContractPass(const Stage &stage) { return std::make_unique<ContractPass>(stage); }
-std::unique_ptr<Pass> heddle::createCheckStagePass() { return std::make_unique<CheckStagePass>(); }

@@ -24,8 +24,8 @@ struct Preparation {
 class Target {
 public:
   virtual ~Target() = default;
-  /// The name in #model.target.
-  virtual llvm::StringRef name() const = 0;
+  /// The name in #model.target, under which it was added.
+  llvm::StringRef name() const { return known; }
   /// The tiles of a linear or a matmul; of a depthwise convolution the panel counts.
   virtual model::ScheduleAttr tilesOf(mlir::Operation *op) const = 0;
   /// The tiles of an attention.
@@ -50,6 +50,10 @@ public:
   /// An earlier op of the block whose scratch memory (same size) this op reuses, contents included; null: it has its
   /// own.
   virtual mlir::Operation *leavesScratchFor(mlir::Operation *op) const { return nullptr; }
+
+private:
+  friend class Targets;
+  std::string known;
 };
 
 /// The targets that a context knows, kept by the dialect of #model.target.
@@ -59,8 +63,13 @@ public:
   explicit Targets(mlir::Dialect *dialect) : Base(dialect) {}
   /// The targets of `dialect`.
   static Targets &of(model::ModelDialect *dialect);
-  void add(std::unique_ptr<Target> target) { all.push_back(std::move(target)); }
+  void add(llvm::StringRef name, std::unique_ptr<Target> target) {
+    target->known = name.str();
+    all.push_back(std::move(target));
+  }
   const Target *find(llvm::StringRef name) const;
+  /// The names of all, joined by commas.
+  std::string names() const;
   const Target *first() const { return all.empty() ? nullptr : all.front().get(); }
 
 private:

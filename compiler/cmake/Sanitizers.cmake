@@ -11,7 +11,7 @@ function(heddle_sanitized name)
 endfunction()
 
 # heddle_sanitizer_options(FILE): what clang adds to a link line with -fsanitize=, one option a line, for the linker that
-# heddle calls itself (targets/CPU/Link.h).
+# heddle calls itself (targets/Host/Link.h).
 function(heddle_sanitizer_options file)
   if(HEDDLE_SANITIZE MATCHES "^address")
     set(archives asan_static asan asan_cxx)

@@ -1,8 +1,10 @@
 //===- ProcessorTarget.cpp - a processor as a target ------------------------===//
 
 #include "targets/CPU/ProcessorTarget.h"
-#include "targets/CPU/CodeGen.h"
+#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
+#include "targets/CPU/ProcessorStages.h"
 #include "targets/Card/CardText.h"
+#include "targets/Host/CodeGen.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -10,33 +12,38 @@ using namespace heddle;
 namespace {
 class ProcessorTarget final : public Target {
 public:
-  explicit ProcessorTarget(cpu::CPUTarget cpu) : cpu(std::move(cpu)) {}
+  explicit ProcessorTarget(host::Machine cpu) : cpu(std::move(cpu)) {}
 
-  llvm::StringRef name() const override { return "cpu"; }
+  llvm::StringRef name() const override { return kProcessor; }
+  llvm::ArrayRef<Stage> stages() const override { return processorStages(); }
+  llvm::ArrayRef<OutputStage> outputs() const override { return processorOutputs(); }
 
   model::TargetAttr describe(MLIRContext *context) const override {
-    const cpu::Processor &p = cpu.processor;
+    const host::Processor &p = cpu.processor;
     StringAttr needs = p.needs.empty() ? StringAttr() : StringAttr::get(context, p.needsText());
     return model::TargetAttr::get(context, name(), p.cpu, p.vectors.width, p.vectors.registers, needs);
   }
 
-  Formats formats() const override { return formatsOf(cpu); }
-  const cpu::CPUTarget *processor() const override { return &cpu; }
+  Formats formats() const override {
+    const host::Vectors &v = cpu.processor.vectors;
+    return {v.dots, v.pairs > 1, v.f16, /*codes=*/true};
+  }
+  const host::Machine *processor() const override { return &cpu; }
 
   /// As it is compiled for a binary, function by function, with its card.
   bool print(ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
     std::unique_ptr<llvm::TargetMachine> machine = cpu.machine(error);
-    cpu::CodeContext context, joined;
+    host::CodeContext context, joined;
     std::unique_ptr<llvm::Module> all = machine ? codeOf(module, *machine, context.llvm, error) : nullptr;
     std::optional<std::string> card = all ? cardText(module, error) : std::nullopt;
     if (!card)
       return false;
     addCard(*all, *card);
-    std::vector<cpu::CodePart> parts = cpu::splitFunctions(*all);
-    if (!cpu::compileParts(parts, cpu, true, error) || !(all = cpu::joinParts(parts, joined.llvm, error)))
+    std::vector<host::CodePart> parts = host::splitFunctions(*all);
+    if (!host::compileParts(parts, cpu, true, error) || !(all = host::joinParts(parts, joined.llvm, error)))
       return false;
     if (what == "asm")
-      return cpu::emit(*all, *machine, cpu::Output::Assembly, os, error);
+      return host::emit(*all, *machine, host::Output::Assembly, os, error);
     all->print(os, nullptr);
     return true;
   }
@@ -49,27 +56,28 @@ public:
 private:
   static std::unique_ptr<llvm::Module> codeOf(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
                                               std::string &error) {
-    std::unique_ptr<llvm::Module> out = cpu::translate(module, context, host);
+    std::unique_ptr<llvm::Module> out = host::translate(module, context, host);
     if (!out)
       error = "the functions could not be translated to LLVM IR";
     return out;
   }
 
-  cpu::CPUTarget cpu;
+  host::Machine cpu;
 };
 } // namespace
 
-Formats heddle::formatsOf(const cpu::CPUTarget &cpu) {
-  const cpu::Vectors &v = cpu.processor.vectors;
-  return {v.dots, v.pairs > 1, v.f16, /*codes=*/true};
+void heddle::registerProcessorTiles(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, model::ModelDialect *dialect) {
+    plan::Targets::of(dialect).add(kProcessor, std::make_unique<loops::CPUTiles>());
+  });
 }
 
 std::unique_ptr<Target> heddle::makeProcessorTarget(llvm::StringRef machine, const TargetOptions &, Refusal &why) {
-  if (!cpu::isProcessor(machine)) {
-    why = {"",  machine.str(), "processor", "\nheddle compile --mcpu=help lists all of them.", cpu::processorNames(),
+  if (!host::isProcessor(machine)) {
+    why = {"",  machine.str(), "processor", "\nheddle compile --mcpu=help lists all of them.", host::processorNames(),
            true};
     return nullptr;
   }
-  std::optional<cpu::CPUTarget> cpu = cpu::CPUTarget::resolve(machine, why.text);
+  std::optional<host::Machine> cpu = host::Machine::resolve(machine, why.text);
   return cpu ? std::make_unique<ProcessorTarget>(std::move(*cpu)) : nullptr;
 }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "targets/GPU/DeviceTarget.h"
+#include "compiler/Conversion/Lowering/GPU/Passes.h"
+#include "targets/GPU/DeviceStages.h"
 #include "targets/GPU/Emulate.h"
 #include "targets/GPU/GPUTarget.h"
 #include "targets/GPU/Ptxas.h"
@@ -64,7 +66,9 @@ public:
   DeviceTarget(std::vector<gpu::Chip> chips, const TargetOptions &options, std::string assembler)
       : chips(std::move(chips)), options(options), assembler(std::move(assembler)) {}
 
-  StringRef name() const override { return "cuda"; }
+  StringRef name() const override { return kDevice; }
+  llvm::ArrayRef<Stage> stages() const override { return deviceStages(); }
+  llvm::ArrayRef<OutputStage> outputs() const override { return deviceOutputs(); }
 
   model::TargetAttr describe(MLIRContext *context) const override {
     return model::TargetAttr::get(context, name(), gpu::namesOf(chips), kLanes, kRegisters, StringAttr());
@@ -75,7 +79,7 @@ public:
 
   bool print(ModuleOp module, StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
     if (what == "llvmir") {
-      cpu::CodeContext context; // as for a program, to the byte
+      host::CodeContext context; // as for a program, to the byte
       for (const gpu::Chip &chip : chips) {
         std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
         if (!kernels || !gpu::optimise(*kernels, chip, error))
@@ -153,7 +157,7 @@ private:
   /// `error`. Every chip has a core and an LLVM context of its own, so that threads share nothing.
   std::vector<Written> write(ModuleOp module, llvm::LLVMContext *first, std::string &error) const {
     std::vector<Written> written(chips.size());
-    std::vector<cpu::CodeContext> contexts(chips.size());
+    std::vector<host::CodeContext> contexts(chips.size());
     std::vector<std::unique_ptr<llvm::Module>> modules;
     std::vector<std::string> errors(chips.size());
     for (auto [i, chip] : llvm::enumerate(chips)) { // the module of the LLVM dialect is read by one thread
@@ -177,6 +181,12 @@ private:
   }
 };
 } // namespace
+
+void heddle::registerDeviceTiles(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, model::ModelDialect *dialect) {
+    plan::Targets::of(dialect).add(kDevice, loops::makeWarpTiles());
+  });
+}
 
 std::unique_ptr<Target> heddle::makeDeviceTarget(StringRef machine, const TargetOptions &options, Refusal &why) {
   std::optional<std::vector<gpu::Chip>> chips = gpu::chipsOf(machine, why);

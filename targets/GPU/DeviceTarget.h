@@ -6,7 +6,12 @@
 
 namespace heddle {
 
-/// The target "cuda"; `machine` is chips joined by '+', or "native". Null with `why`.
+inline constexpr llvm::StringLiteral kDevice = "cuda";
+
+/// Adds what plans ask of a device.
+void registerDeviceTiles(mlir::DialectRegistry &registry);
+
+/// The target kDevice; `machine` is chips joined by '+', or "native". Null with `why`.
 std::unique_ptr<Target> makeDeviceTarget(llvm::StringRef machine, const TargetOptions &options, Refusal &why);
 
 } // namespace heddle

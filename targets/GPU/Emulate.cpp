@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "targets/GPU/Emulate.h"
-#include "targets/CPU/CodeGen.h"
+#include "targets/Host/CodeGen.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -249,7 +249,7 @@ bool heddle::gpu::emulate(Module &module, TargetMachine &host, bool races, std::
     if (!f.isDeclaration()) {
       f.addFnAttr("target-cpu", host.getTargetCPU());
       f.addFnAttr("target-features", host.getTargetFeatureString());
-      f.addFnAttr(cpu::kOptimised);
+      f.addFnAttr(host::kOptimised);
     }
   }
   DenseMap<Function *, uint64_t> shared = replaceShared(module);

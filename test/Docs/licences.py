@@ -1,6 +1,6 @@
 """What is linked into a binary is what `BINARY licences` speaks of: `licences.py`.
 
-Each static archive of the link line (targets/CPU/Link.cpp) and of the pictures (runtime/CMakeLists.txt) has its notice, and each notice that must be
+Each static archive of the link line (targets/Host/Link.cpp) and of the pictures (runtime/CMakeLists.txt) has its notice, and each notice that must be
 reproduced stands so in the copyright file of Debian's package, where that is installed. One line a failure, then the count."""
 import os
 import re

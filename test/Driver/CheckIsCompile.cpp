@@ -6,6 +6,7 @@
 // and whether the groups that a quantised matrix names for its features exist.
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Inspect.h"
+#include "targets/Registration.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -38,8 +38,12 @@ RULES = [
     (["compiler", "targets", "dialects"], r'#include\s*[<"]heddle/tokenizer(_format)?\.h', "the tokenizer's code and format serve its compiler and the driver", ["compiler/Tokenizer", "compiler/Driver", "compiler/SideFiles", "compiler/Template/Lexer.cpp", "compiler/Template/CharacterTables.cpp"]),
     (["compiler", "targets", "dialects"], r'#include\s*[<"]heddle/template(_format|_names)?\.(h|def)', "the templates' code and format serve their compiler and the driver", ["compiler/Template", "compiler/Driver", "compiler/SideFiles"]),
     (["dialects", "compiler/Conversion", "compiler/Pipelines"], r'#include\s*[<"]heddle/', "dialects and passes know of the runtime what abi.def says", []),
-    (["compiler", "targets", "dialects", "test"], r"\b(addPass|addNestedPass|parsePassPipeline)\b", "passes get an order in compiler/Pipelines", ["compiler/Pipelines", "test/Interpreter/Support.cpp"]),
-    (["compiler"], r'#include\s*"targets/GPU/', "of targets the driver includes targets/Target.h, and targets/CPU to generate and link code", []),
+    (["compiler", "targets", "dialects", "test"], r"\b(addPass|addNestedPass|parsePassPipeline)\b", "passes get an order in the lists of stages, which compiler/Pipelines adds", ["compiler/Pipelines", "targets/Registration.cpp", "test/Interpreter/Support.cpp"]),
+    (["compiler"], r'#include\s*"targets/(?!(Target|Registration|Threads)\.h|(Host|Card)/)', "of targets the compiler includes Target.h, Registration.h, Host and Card, which every program has", []),
+    (["compiler"], r'"(cpu|cuda)"', "targets are named in targets/ and in compiler/Tools", ["compiler/Tools"]),
+    (["compiler/Driver", "compiler/MaskReport"], r"\b(cpu|gpu)::", "the driver names no target", []),
+    (["targets/CPU", "targets/Host"], r'#include\s*"targets/GPU/', "CPU and GPU never include each other", []),
+    (["targets/GPU", "targets/Host"], r'#include\s*"targets/CPU/', "CPU and GPU never include each other", []),
     (["compiler", "targets", "dialects"], r'#include\s*[<"]nlohmann/', "nlohmann stays with those who read JSON", ["compiler/Import", "compiler/Weights", "compiler/Tokenizer"]),
     (["compiler", "targets", "dialects"], r"\bcl::(opt|list|bits|alias)\b", "command-line options are declared in compiler/Tools", ["compiler/Tools"]),
     (["compiler", "targets", "dialects"], r"\b(llvm::)?(errs|outs)\(\)", "only a tool names a stream", ["compiler/Tools"]),
@@ -123,6 +127,12 @@ CAUGHT = [
     ("compiler/Conversion/Lowering/Ops/Gather.cpp", '#include "compiler/Conversion/Lowering/CPU/Linear/CodedSums.h"'),
     ("compiler/Conversion/Lowering/CPU/CPUTiles.cpp", '#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"'),
     ("compiler/Conversion/Lowering/GPU/WarpTiles.cpp", '#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"'),
+    ("compiler/Driver/Compile.cpp", '#include "targets/CPU/ProcessorTarget.h"'),
+    ("compiler/Conversion/ModelToEntries/DeriveBatch.cpp", '  if (target.getName() != "cpu")'),
+    ("compiler/Pipelines/Stages.cpp", '  return target == "cuda" ? kCudaStages : kCpuStages;'),
+    ("compiler/Driver/Output.cpp", "  cpu::CodeContext context, joined;"),
+    ("targets/GPU/Emulate.cpp", '#include "targets/CPU/ProcessorTarget.h"'),
+    ("targets/CPU/ProcessorTarget.cpp", '#include "targets/GPU/GPUTarget.h"'),
 ]
 FREE = [
     ("targets/Card/CardPrinter.cpp", '#include "heddle/card_words.h"'),
@@ -135,6 +145,8 @@ FREE = [
     ("compiler/Pipelines/Stages.cpp", "  pm.addPass(createCSEPass());"),
     ("compiler/Conversion/Lowering/GPU/Attention/KeyParts.h", '#include "compiler/Conversion/Lowering/Facts/AttentionShape.h"'),
     ("compiler/Conversion/Lowering/CPU/Linear/Linear.cpp", '#include "compiler/Conversion/Lowering/Ops/LinearCode.h"'),
+    ("compiler/Driver/Output.cpp", '#include "targets/Host/CodeGen.h"'),
+    ("compiler/Tools/heddle/CommandLine.cpp", '  line.compile.target = "cuda";'),
 ]
 
 

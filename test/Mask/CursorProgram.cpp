@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "targets/CPU/ProcessorStages.h"
 #include "test/Mask/CursorCode.h"
 #include "test/Numerics/Jit.h"
 #include <chrono>
@@ -70,7 +71,7 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
   PassManager lower(&context);
   lower.enableVerifier(false);
   // Code that runs a few times is converted, not improved.
-  addPasses(lower, "llvm", {}, [&](StringRef flag) {
+  addPasses(lower, processorStages().back(), {}, [&](StringRef flag) {
     bool improves = flag == "canonicalize" || flag == "cse" || flag == "loop-invariant-code-motion";
     return flag != "convert-heddle-to-loops" && !(improves && level == JitLevel::Quick);
   });

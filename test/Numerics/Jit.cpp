@@ -3,10 +3,11 @@
 #include "test/Numerics/Jit.h"
 #include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
-#include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "targets/CPU/ProcessorStages.h"
+#include "targets/CPU/ProcessorTarget.h"
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -75,7 +76,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect,
                   math::MathDialect>();
-  loops::registerCPUTiles(registry);
+  registerProcessorTiles(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
@@ -88,7 +89,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   addPasses(plan, "fused", options, [](StringRef flag) { return flag == "mask-simplify"; });
   addPasses(plan, "tiled", options,
             [=](StringRef flag) { return flag == "model-plan-schedules" || (planCache && flag == "attn-plan-cache"); });
-  addStage(plan, *findStage("buffers"), options);
+  addStage(plan, sharedStages().back(), options);
   if (failed(plan.run(*module)))
     return nullptr;
   std::unique_ptr<Program> program(new Program);
@@ -103,7 +104,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
     program->impl->entries[f.getName().str()] = entry;
     names.push_back(f.getName().str());
   }
-  addStage(lower, *findStage("llvm"), options);
+  addStage(lower, processorStages().back(), options);
   lower.enableVerifier(false);
   if (failed(lower.run(*module)) || failed(verify(*module)))
     return nullptr;

@@ -1,8 +1,6 @@
 //===- Kernels.cpp - a module compiled and interpreted side by side -------===//
 
 #include "test/Numerics/Kernels.h"
-#include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
-#include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Weights/Files/StoredType.h"
@@ -12,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "targets/CPU/ProcessorTarget.h"
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -167,7 +166,7 @@ Kernels::Kernels(const std::string &text, Options options, const Kernels *values
     : context(MLIRContext::Threading::DISABLED) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect>();
-  loops::registerCPUTiles(registry);
+  registerProcessorTiles(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   module = parseSourceString<ModuleOp>(text, ParserConfig(&context));

@@ -58,5 +58,5 @@ module attributes {model.target = #model.target<"cpu", chip = "haswell", lanes =
 
 // -----
 
-// expected-error @below {{there is no target 'abacus' in this compiler}}
+// expected-error @below {{there is no target 'abacus'; there are cpu, cuda}}
 module attributes {model.target = #model.target<"abacus", chip = "x", lanes = 4, registers = 16>} {}

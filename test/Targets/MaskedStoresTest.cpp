@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Host/HostMachine.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -80,7 +80,7 @@ std::string textOf(const Case &c) {
 }
 
 /// What `emit` makes of the cases for a processor; empty with a failure.
-std::string emitted(llvm::ArrayRef<Case> cases, const std::string &mcpu, cpu::Output kind) {
+std::string emitted(llvm::ArrayRef<Case> cases, const std::string &mcpu, host::Output kind) {
   llvm::InitializeAllTargets();
   llvm::InitializeAllTargetMCs();
   llvm::InitializeAllAsmPrinters();
@@ -95,10 +95,10 @@ std::string emitted(llvm::ArrayRef<Case> cases, const std::string &mcpu, cpu::Ou
       text += "declare void " + name + "(" + vector + c.kind->to + ">, ptr, " + vector + "i1>)\n";
     text += code;
   }
-  cpu::CodeContext context;
+  host::CodeContext context;
   llvm::SMDiagnostic wrong;
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, wrong, context.llvm);
-  std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(mcpu, error);
+  std::optional<host::Machine> target = host::Machine::resolve(mcpu, error);
   std::unique_ptr<llvm::TargetMachine> machine = target ? target->machine(error) : nullptr;
   if (!module || !machine) {
     ADD_FAILURE() << (machine ? wrong.getMessage().str() : error);
@@ -111,16 +111,16 @@ std::string emitted(llvm::ArrayRef<Case> cases, const std::string &mcpu, cpu::Ou
     f.addFnAttr("target-features", machine->getTargetFeatureString());
     f.addFnAttr("prefer-vector-width", "512");
   }
-  cpu::optimise(*module, *machine);
+  host::optimise(*module, *machine);
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream os(bytes);
-  EXPECT_TRUE(cpu::emit(*module, *machine, kind, os, error)) << error;
+  EXPECT_TRUE(host::emit(*module, *machine, kind, os, error)) << error;
   return bytes.str().str();
 }
 
 TEST(MaskedStores, LeaveTheirNeighboursAlone) {
   std::vector<Case> cases = allCases();
-  std::string object = emitted(cases, "native", cpu::Output::Object);
+  std::string object = emitted(cases, "native", host::Output::Object);
   auto jit = llvm::orc::LLJITBuilder().create();
   ASSERT_TRUE(bool(jit)) << llvm::toString(jit.takeError());
   ASSERT_FALSE(bool((*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object))));
@@ -156,7 +156,7 @@ TEST(MaskedStores, OneLaneIsAsWideAsItsElement) {
       cases.push_back(c);
   for (const char *mcpu : {"x86-64-v4", "znver4", "sapphirerapids", "skylake-avx512"}) {
     llvm::SmallVector<llvm::StringRef> lines;
-    std::string assembly = emitted(cases, mcpu, cpu::Output::Assembly);
+    std::string assembly = emitted(cases, mcpu, host::Output::Assembly);
     llvm::StringRef(assembly).split(lines, '\n');
     std::map<std::string, const Case *> named;
     for (const Case &c : cases)

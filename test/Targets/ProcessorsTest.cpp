@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Cpu.h"
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Host/HostMachine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/TargetParser/Host.h"
@@ -82,9 +82,9 @@ bool x86() { return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86(); }
 
 TEST(Processors, WhatCodeUsesIsAskedFor) {
   std::map<StringRef, size_t> seen; // names, by architecture
-  for (const std::string &name : cpu::processorNames()) {
+  for (const std::string &name : host::processorNames()) {
     std::string error;
-    std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(name, error);
+    std::optional<host::Machine> target = host::Machine::resolve(name, error);
     ASSERT_TRUE(target) << name << ": " << error;
     std::unique_ptr<llvm::TargetMachine> machine = target->machine(error);
     ASSERT_TRUE(machine) << name << ": " << error;
@@ -105,7 +105,7 @@ TEST(Processors, KnownOnesAskForWhatTheyAre) {
   if (!x86())
     GTEST_SKIP() << "not x86";
   std::string error;
-  auto needs = [&](StringRef name) { return cpu::findProcessor(name, error)->needsText(); };
+  auto needs = [&](StringRef name) { return host::findProcessor(name, error)->needsText(); };
   EXPECT_EQ(needs("x86-64"), "");
   EXPECT_EQ(needs("x86-64-v2"), "sse3 ssse3 sse4.1 sse4.2 popcnt cx16 sahf");
   EXPECT_EQ(needs("x86-64-v3"), "sse3 ssse3 sse4.1 sse4.2 popcnt cx16 movbe sahf lzcnt bmi bmi2 avx f16c fma avx2");
@@ -117,7 +117,7 @@ TEST(Processors, KnownOnesAskForWhatTheyAre) {
 
 TEST(Processors, PairsOfBf16AreTakenWhereTheyGain) {
   auto pairs = [](StringRef cpu, std::vector<StringRef> features) {
-    return cpu::pairsBesideFma(cpu, [&](StringRef f) { return llvm::is_contained(features, f); });
+    return host::pairsBesideFma(cpu, [&](StringRef f) { return llvm::is_contained(features, f); });
   };
   // A virtual machine that hides matrix registers leaves an Intel core with vdpbf16ps at half of FMA.
   for (StringRef intel : {"cooperlake", "sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d"}) {
@@ -131,22 +131,22 @@ TEST(Processors, PairsOfBf16AreTakenWhereTheyGain) {
     return;
   std::string error;
   for (StringRef name : {"znver4", "znver5", "sapphirerapids"})
-    EXPECT_GT(cpu::findProcessor(name, error)->vectors.pairs, 1) << name.str();
+    EXPECT_GT(host::findProcessor(name, error)->vectors.pairs, 1) << name.str();
   // Without vdpbf16ps, or without vpermi2b, there are none to take.
   for (StringRef name : {"x86-64-v3", "x86-64-v4", "icelake-server", "cooperlake"})
-    EXPECT_EQ(cpu::findProcessor(name, error)->vectors.pairs, 0) << name.str();
+    EXPECT_EQ(host::findProcessor(name, error)->vectors.pairs, 0) << name.str();
 }
 
 TEST(Processors, OnesOfAnotherArchitecture) {
   std::string error;
-  auto of = [&](StringRef name) { return *cpu::findProcessor(name, error); };
+  auto of = [&](StringRef name) { return *host::findProcessor(name, error); };
   EXPECT_EQ(of("generic-aarch64").needsText(), "");
   EXPECT_EQ(of("cortex-a53").needsText(), "");
   EXPECT_EQ(of("neoverse-n1").needsText(), "lse rdm dotprod");
   EXPECT_EQ(of("neoverse-v1").needsText(), "lse rdm dotprod i8mm bf16"); // not SVE
   EXPECT_EQ(of("neoverse-v1").vectors.width, 4);
   EXPECT_EQ(of("apple-m1").vectors.registers, 32);
-  std::optional<cpu::CPUTarget> arm = cpu::CPUTarget::resolve("cortex-a76", error);
+  std::optional<host::Machine> arm = host::Machine::resolve("cortex-a76", error);
   ASSERT_TRUE(arm) << error;
   EXPECT_TRUE(llvm::Triple(arm->triple).isAArch64());
   EXPECT_FALSE(arm->processor.architecture->isHost() && x86());
@@ -154,13 +154,13 @@ TEST(Processors, OnesOfAnotherArchitecture) {
 
 TEST(Processors, Refused) {
   std::string error;
-  EXPECT_FALSE(cpu::isProcessor("skylakex"));
-  EXPECT_FALSE(cpu::isProcessor(""));
-  EXPECT_TRUE(cpu::isProcessor("native"));
+  EXPECT_FALSE(host::isProcessor("skylakex"));
+  EXPECT_FALSE(host::isProcessor(""));
+  EXPECT_TRUE(host::isProcessor("native"));
   if (!x86())
     return;
-  EXPECT_TRUE(cpu::isProcessor("pentium4"));
-  EXPECT_FALSE(cpu::findProcessor("pentium", error));
+  EXPECT_TRUE(host::isProcessor("pentium4"));
+  EXPECT_FALSE(host::findProcessor("pentium", error));
   EXPECT_NE(error.find("64 bits"), std::string::npos) << error;
 }
 
@@ -174,7 +174,7 @@ TEST(Processors, TheRuntimeFindsWhatLLVMFinds) {
   }
   EXPECT_EQ(rt::missingFeatures({"no-such-feature"}), "no-such-feature");
   std::string error;
-  EXPECT_EQ(rt::missingFeatures(cpu::findProcessor("native", error)->needs), "");
+  EXPECT_EQ(rt::missingFeatures(host::findProcessor("native", error)->needs), "");
 }
 
 } // namespace

@@ -6,9 +6,8 @@
 
 #include "test/Toy/ToyTarget.h"
 #include "compiler/Conversion/Lowering/CPU/CPUTiles.h"
-#include "compiler/Pipelines/Stages.h"
 #include "dialects/Model/IR/Model.h"
-#include "mlir/Conversion/Passes.h"
+#include "targets/CPU/ProcessorStages.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -18,7 +17,6 @@ static constexpr int64_t kLanes = 4, kRegisters = 8;
 namespace {
 /// Answers of its own where tiles are chosen; what the loops of vector registers need for them, these loops say.
 struct ToyTiles final : plan::Target {
-  llvm::StringRef name() const override { return "toy"; }
   /// Eight results of two rows: four registers of sums, and one code for few rows and many.
   model::ScheduleAttr tilesOf(Operation *op) const override {
     return model::ScheduleAttr::get(op->getContext(), /*panel=*/8, /*rows=*/2, /*block=*/16, /*ahead=*/0,
@@ -35,12 +33,12 @@ struct ToyTiles final : plan::Target {
 } // namespace
 
 void toy::registerTiles(MLIRContext &context) {
-  plan::Targets::of(context.getLoadedDialect<model::ModelDialect>()).add(std::make_unique<ToyTiles>());
+  plan::Targets::of(context.getLoadedDialect<model::ModelDialect>()).add("toy", std::make_unique<ToyTiles>());
 }
 
-void toy::addPasses(OpPassManager &pm) {
-  heddle::addPasses(pm, "llvm", {}, [](llvm::StringRef) { return true; });
-}
+/// Its loops become LLVM as a processor's do.
+llvm::ArrayRef<Stage> toy::ToyTarget::stages() const { return processorStages(); }
+llvm::ArrayRef<OutputStage> toy::ToyTarget::outputs() const { return {}; }
 
 model::TargetAttr toy::ToyTarget::describe(MLIRContext *context) const {
   return model::TargetAttr::get(context, name(), "four-lanes", kLanes, kRegisters, StringAttr());
@@ -54,7 +52,7 @@ bool toy::ToyTarget::print(ModuleOp, llvm::StringRef what, llvm::raw_pwrite_stre
 std::unique_ptr<llvm::Module> toy::ToyTarget::code(ModuleOp module, llvm::TargetMachine &machine,
                                                    llvm::LLVMContext &context, std::string &error,
                                                    std::string &) const {
-  std::unique_ptr<llvm::Module> out = cpu::translate(module, context, machine);
+  std::unique_ptr<llvm::Module> out = host::translate(module, context, machine);
   if (!out)
     error = "the functions could not be translated to LLVM IR";
   return out;

@@ -8,6 +8,7 @@
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PrintIR.h"
+#include "targets/Registration.h"
 #include "test/Toy/ToyTarget.h"
 
 using namespace heddle;
@@ -18,7 +19,7 @@ int main(int argc, char **argv) {
     return console.complain(Error::BadUsage, "heddle-toy MODEL OUTPUT [STAGE]");
   registerPasses();
   std::string error;
-  std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
+  std::optional<host::Machine> host = host::Machine::resolve("native", error);
   if (!host)
     return console.complain(Error::TargetUnsupported, error);
   toy::ToyTarget target(*host);
@@ -33,15 +34,11 @@ int main(int argc, char **argv) {
   if (!module)
     return code;
   model::setTarget(*module, target.describe(context.get()));
-  if (int failed = runStages(console, *module, argc > 3 ? argv[3] : "buffers", options))
+  if (int failed = runStages(console, *module, target.stages(), argc > 3 ? argv[3] : "llvm", options))
     return failed;
   if (argc > 3) {
     printIR(*module, console.out, {/*locations=*/false, ""});
     return Ok;
   }
-  mlir::PassManager pm(context.get(), mlir::ModuleOp::getOperationName());
-  toy::addPasses(pm);
-  if (mlir::failed(pm.run(*module)))
-    return console.complain(Error::OurMistake, "the toy's passes failed");
   return writeOutput(console, {{&target, *module}}, options, *host, {});
 }

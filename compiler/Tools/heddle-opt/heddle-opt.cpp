@@ -1,7 +1,7 @@
 //===- heddle-opt.cpp - one pass, or one stage, at a time -----------------===//
 
-#include "compiler/Pipelines/Stages.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "targets/Registration.h"
 #include <vector>
 
 int main(int argc, char **argv) {

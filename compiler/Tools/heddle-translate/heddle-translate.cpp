@@ -1,11 +1,11 @@
 //===- heddle-translate.cpp - --import-json and --card, for tests ---------===//
 
 #include "compiler/Import/Import.h"
-#include "compiler/Pipelines/Stages.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "targets/Card/CardText.h"
+#include "targets/Registration.h"
 #include "llvm/Support/SourceMgr.h"
 
 static void registerImportJson() {

@@ -279,11 +279,11 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_option("-o,--output", c.output,
                   "the file to write; if not given, a binary gets the model's name here, text goes to standard output");
   std::vector<std::string> stageNames;
-  for (llvm::StringRef target : {"cpu", "cuda"}) {
-    for (const Stage &s : stages(target))
+  for (const TargetKind &target : targetKinds()) {
+    for (const Stage &s : target.stages())
       if (!llvm::is_contained(stageNames, s.name))
         stageNames.push_back(s.name.str());
-    for (auto &s : outputStages(target))
+    for (auto &s : target.outputs())
       if (!llvm::is_contained(stageNames, s.first))
         stageNames.push_back(s.first.str());
   }

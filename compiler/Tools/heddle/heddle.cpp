@@ -11,6 +11,7 @@
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "heddle/input_file.h"
 #include "heddle/tensor_names.h"
+#include "targets/Registration.h"
 #include "targets/Threads.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 //===- CPUTiles.cpp - the tiles that vector registers are made for --------===//
 //
-// The answers of the target "cpu" to the plan (compiler/Plan/Target.h). The numbers were measured
+// What plans ask of a processor (compiler/Plan/Target.h). The numbers were measured
 // (test/Bench/results/2026-11-26-linears.md); they can be changed for an op in a saved stage `tiled`.
 //
 //===----------------------------------------------------------------------===//
@@ -92,9 +92,4 @@ Size heddle::loops::scratchBytes(Operation *op) {
   if (auto linear = dyn_cast<LinearOp>(op))
     return linear->getNumResults() == 1 ? LinearScratch(linear).bytes() : Size(0);
   return isa<LiveRowsOp>(op) ? Size(64) : Size(0); // how many there are, for all threads
-}
-
-void heddle::loops::registerCPUTiles(DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUTiles>()); });
 }

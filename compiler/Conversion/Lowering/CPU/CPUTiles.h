@@ -25,7 +25,6 @@ model::Size scratchBytes(mlir::Operation *op);
 /// What plans ask of a target whose tiles fit vector registers.
 class CPUTiles final : public plan::Target {
 public:
-  llvm::StringRef name() const override { return "cpu"; }
   model::ScheduleAttr tilesOf(mlir::Operation *op) const override { return usualTiles(op); }
   attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override { return usualTiles(op); }
   std::string refusal(mlir::Operation *op) const override { return refuseTiles(op); }
@@ -39,9 +38,6 @@ public:
   std::optional<model::Size> bytesOf(mlir::OpResult result) const override { return keptBytes(result); }
   bool hasBatchEntry() const override { return true; }
 };
-
-/// The target "cpu", for the passes that plan.
-void registerCPUTiles(mlir::DialectRegistry &registry);
 
 } // namespace heddle::loops
 

@@ -2,11 +2,8 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_PASSES_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_PASSES_H
 
+#include "compiler/Plan/Target.h"
 #include "mlir/Pass/Pass.h"
-
-namespace mlir {
-class DialectRegistry;
-}
 
 namespace heddle::loops {
 
@@ -14,8 +11,8 @@ namespace heddle::loops {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/Lowering/GPU/Passes.h.inc"
 
-/// The answers of the target "cuda" to what a plan asks (compiler/Plan/Target.h).
-void registerWarpTiles(mlir::DialectRegistry &registry);
+/// What plans ask of a device.
+std::unique_ptr<plan::Target> makeWarpTiles();
 
 } // namespace heddle::loops
 

@@ -25,7 +25,6 @@ static constexpr int64_t kRows = 8, kAhead = 64, kSmall = 1 << 15, kRowBlock = 2
 
 namespace {
 struct WarpTiles final : plan::Target {
-  StringRef name() const override { return "cuda"; }
   /// A tile has a result for each lane of a warp.
   ScheduleAttr tilesOf(Operation *op) const override {
     if (isa<MatmulOp>(op))
@@ -65,7 +64,4 @@ struct WarpTiles final : plan::Target {
 };
 } // namespace
 
-void heddle::loops::registerWarpTiles(DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<WarpTiles>()); });
-}
+std::unique_ptr<plan::Target> heddle::loops::makeWarpTiles() { return std::make_unique<WarpTiles>(); }

@@ -1,11 +1,11 @@
 //===- Architectures.cpp - the instruction sets of processors -------------===//
 
-#include "targets/CPU/Architectures.h"
+#include "targets/Host/Architectures.h"
 #include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 
-using namespace heddle::cpu;
+using namespace heddle::host;
 using llvm::StringRef;
 
 extern "C" {
@@ -99,7 +99,7 @@ llvm::Triple Architecture::triple() const {
   return isHost() ? hostTriple() : llvm::Triple(name, "unknown", "linux", "gnu");
 }
 
-std::vector<const Architecture *> heddle::cpu::architectures() {
+std::vector<const Architecture *> heddle::host::architectures() {
   std::vector<const Architecture *> all;
   for (const Architecture &a : kArchitectures)
     all.insert(a.isHost() ? all.begin() : all.end(), &a);

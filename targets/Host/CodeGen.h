@@ -5,14 +5,14 @@
 // function and the processor.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_TARGETS_CPU_CODEGEN_H
-#define HEDDLE_TARGETS_CPU_CODEGEN_H
+#ifndef HEDDLE_TARGETS_HOST_CODEGEN_H
+#define HEDDLE_TARGETS_HOST_CODEGEN_H
 
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Host/HostMachine.h"
 #include "llvm/ADT/SmallVector.h"
 #include <vector>
 
-namespace heddle::cpu {
+namespace heddle::host {
 
 /// One function, or the data of the module.
 struct CodePart {
@@ -30,12 +30,12 @@ constexpr llvm::StringLiteral kOptimised = "heddle-optimised";
 
 /// Optimises every part on all cores and compiles it to an object, or with `stayBitcode` leaves it as
 /// bitcode. False with `error` if LLVM refuses a part. `refused` receives how many threads the system did not give.
-bool compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error,
+bool compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, bool stayBitcode, std::string &error,
                   unsigned *refused = nullptr);
 
 /// Joins parts that stayed bitcode to one module, to be printed or written as a whole; null with `error`.
 std::unique_ptr<llvm::Module> joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error);
 
-} // namespace heddle::cpu
+} // namespace heddle::host
 
 #endif

@@ -1,6 +1,6 @@
 //===- Link.cpp - the link line -------------------------------------------===//
 
-#include "targets/CPU/Link.h"
+#include "targets/Host/Link.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,7 +18,7 @@ static std::string fileOf(llvm::ArrayRef<StringRef> dirs, StringRef name) {
   return name.str();
 }
 
-std::string heddle::cpu::runtimeFile(StringRef folder, StringRef name) {
+std::string heddle::host::runtimeFile(StringRef folder, StringRef name) {
   llvm::SmallString<256> path(folder);
   llvm::sys::path::append(path, name);
   return std::string(path);
@@ -26,9 +26,9 @@ std::string heddle::cpu::runtimeFile(StringRef folder, StringRef name) {
 
 /// The link line: a position-independent executable of the C library's start files, the objects, the
 /// runtime and the static C++ library, with libc and libm as shared libraries.
-heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
-                                      StringRef folder, StringRef output, StringRef log,
-                                      llvm::function_ref<void(int)> child, std::string &error) {
+heddle::host::Linked heddle::host::link(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
+                                        StringRef folder, StringRef output, StringRef log,
+                                        llvm::function_ref<void(int)> child, std::string &error) {
   std::string table = runtimeFile(folder, kLinkDirs);
   auto said = llvm::MemoryBuffer::getFile(table);
   if (!said) {

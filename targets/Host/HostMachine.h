@@ -1,14 +1,14 @@
-//===- CPUTarget.h - from the LLVM dialect to an object ---------*- C++ -*-===//
+//===- HostMachine.h - from the LLVM dialect to an object -------*- C++ -*-===//
 //
-// The CPU target: a description of the machine, from an LLVM module to an object, and a link line
-// (Link.h). It is LLVM's code generator for the host or for any named processor (Architectures.h).
+// The processor that a program runs on, whatever its target: a description of the machine, and LLVM's code generator
+// for it or for any named processor (Architectures.h). Link.h links the program.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_TARGETS_CPU_CPUTARGET_H
-#define HEDDLE_TARGETS_CPU_CPUTARGET_H
+#ifndef HEDDLE_TARGETS_HOST_HOSTMACHINE_H
+#define HEDDLE_TARGETS_HOST_HOSTMACHINE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "targets/CPU/Processors.h"
+#include "targets/Host/Processors.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
@@ -17,14 +17,14 @@
 #include <memory>
 #include <string>
 
-namespace heddle::cpu {
+namespace heddle::host {
 
-struct CPUTarget {
+struct Machine {
   std::string triple;
   Processor processor;
 
   /// Finds the processor for "native" or a name that LLVM knows; none with `error`.
-  static std::optional<CPUTarget> resolve(llvm::StringRef mcpu, std::string &error);
+  static std::optional<Machine> resolve(llvm::StringRef mcpu, std::string &error);
   /// LLVM's machine for it, owned by the caller; null with `error`.
   std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
 };
@@ -56,6 +56,6 @@ enum class Output { Assembly, Object };
 bool emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
           std::string &error);
 
-} // namespace heddle::cpu
+} // namespace heddle::host
 
 #endif

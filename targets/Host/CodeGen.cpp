@@ -1,6 +1,6 @@
 //===- CodeGen.cpp - one module a function --------------------------------===//
 
-#include "targets/CPU/CodeGen.h"
+#include "targets/Host/CodeGen.h"
 #include "targets/Threads.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -9,7 +9,7 @@
 #include <ctime>
 #include <numeric>
 
-using namespace heddle::cpu;
+using namespace heddle::host;
 
 static double threadSeconds() {
   timespec now{};
@@ -46,7 +46,7 @@ static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module,
 }
 
 /// Compiles one part, in an LLVM context of its own so that threads share nothing.
-static bool compilePart(CodePart &part, const CPUTarget &target, bool stayBitcode, std::string &error) {
+static bool compilePart(CodePart &part, const Machine &target, bool stayBitcode, std::string &error) {
   double start = threadSeconds();
   CodeContext context;
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
@@ -74,7 +74,7 @@ static bool compilePart(CodePart &part, const CPUTarget &target, bool stayBitcod
   return true;
 }
 
-std::vector<CodePart> heddle::cpu::splitFunctions(llvm::Module &module) {
+std::vector<CodePart> heddle::host::splitFunctions(llvm::Module &module) {
   shareSymbols(module);
   std::vector<CodePart> parts;
   for (const llvm::Function &f : module)
@@ -84,8 +84,8 @@ std::vector<CodePart> heddle::cpu::splitFunctions(llvm::Module &module) {
   return parts;
 }
 
-bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode,
-                               std::string &error, unsigned *refused) {
+bool heddle::host::compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, bool stayBitcode,
+                                std::string &error, unsigned *refused) {
   std::vector<std::string> errors(parts.size());
   // The longest first, so that no core is left with a long one at the end.
   std::vector<size_t> order(parts.size());
@@ -104,8 +104,8 @@ bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUT
   return error.empty();
 }
 
-std::unique_ptr<llvm::Module> heddle::cpu::joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context,
-                                                     std::string &error) {
+std::unique_ptr<llvm::Module> heddle::host::joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context,
+                                                      std::string &error) {
   auto whole = std::make_unique<llvm::Module>("heddle", context);
   llvm::Linker linker(*whole);
   for (const CodePart &part : parts) {

@@ -5,8 +5,8 @@
 // of them.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_TARGETS_CPU_ARCHITECTURES_H
-#define HEDDLE_TARGETS_CPU_ARCHITECTURES_H
+#ifndef HEDDLE_TARGETS_HOST_ARCHITECTURES_H
+#define HEDDLE_TARGETS_HOST_ARCHITECTURES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::cpu {
+namespace heddle::host {
 
 /// What kernels want to know of a processor.
 struct Vectors {
@@ -53,6 +53,6 @@ struct Architecture {
 /// All of them, that of this machine first.
 std::vector<const Architecture *> architectures();
 
-} // namespace heddle::cpu
+} // namespace heddle::host
 
 #endif

@@ -1,6 +1,6 @@
 //===- Processors.cpp - the processors that code is made for --------------===//
 
-#include "targets/CPU/Processors.h"
+#include "targets/Host/Processors.h"
 #include "heddle/tiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +11,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
-using namespace heddle::cpu;
+using namespace heddle::host;
 using llvm::StringRef;
 
 /// LLVM's feature bits of a processor; the name "" knows all names and features.
@@ -56,7 +56,7 @@ static constexpr double kPairsUnknown = 1.0;
 /// Of matrix registers (tdpbf16ps): 16 x 16 sums of 32 products in 16 cycles, where two FMAs a cycle make 512 products.
 static constexpr double kPairsOfMatrix = 16.0;
 
-double heddle::cpu::pairsBesideFma(StringRef cpu, llvm::function_ref<bool(StringRef)> has) {
+double heddle::host::pairsBesideFma(StringRef cpu, llvm::function_ref<bool(StringRef)> has) {
   if (has("amx-bf16") && has("amx-tile"))
     return kPairsOfMatrix;
   for (auto &[prefix, pairs] : kPairs)
@@ -67,7 +67,7 @@ double heddle::cpu::pairsBesideFma(StringRef cpu, llvm::function_ref<bool(String
 
 std::string Processor::needsText() const { return llvm::join(needs, " "); }
 
-std::vector<std::string> heddle::cpu::processorNames() {
+std::vector<std::string> heddle::host::processorNames() {
   std::vector<std::string> names = {"native"};
   for (const Architecture *architecture : architectures())
     for (StringRef name : architecture->names())
@@ -75,11 +75,11 @@ std::vector<std::string> heddle::cpu::processorNames() {
   return names;
 }
 
-bool heddle::cpu::isProcessor(StringRef mcpu) { return mcpu == "native" || ownerOf(mcpu); }
+bool heddle::host::isProcessor(StringRef mcpu) { return mcpu == "native" || ownerOf(mcpu); }
 
 /// Three steps: the feature bits of the processor; those that a binary can ask
 /// for; the width of its vectors and what the kernels want to know.
-std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string &error) {
+std::optional<Processor> heddle::host::findProcessor(StringRef mcpu, std::string &error) {
   const Architecture *architecture = ownerOf(mcpu);
   if (!architecture) {
     error = "there is no code for " + (mcpu == "native" ? llvm::sys::getDefaultTargetTriple() : mcpu.str());
@@ -125,7 +125,7 @@ std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string 
   return p;
 }
 
-std::string heddle::cpu::describeProcessors() {
+std::string heddle::host::describeProcessors() {
   std::string text, error;
   llvm::raw_string_ostream os(text);
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();

@@ -1,6 +1,6 @@
-//===- CPUTarget.cpp - LLVM's code generator ------------------------------===//
+//===- HostMachine.cpp - LLVM's code generator ----------------------------===//
 
-#include "targets/CPU/CPUTarget.h"
+#include "targets/Host/HostMachine.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -9,16 +9,16 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 
-using namespace heddle::cpu;
+using namespace heddle::host;
 
-std::optional<CPUTarget> CPUTarget::resolve(llvm::StringRef mcpu, std::string &error) {
+std::optional<Machine> Machine::resolve(llvm::StringRef mcpu, std::string &error) {
   std::optional<Processor> processor = findProcessor(mcpu, error);
   if (!processor)
     return std::nullopt;
-  return CPUTarget{processor->architecture->triple().str(), std::move(*processor)};
+  return Machine{processor->architecture->triple().str(), std::move(*processor)};
 }
 
-std::unique_ptr<llvm::TargetMachine> CPUTarget::machine(std::string &error) const {
+std::unique_ptr<llvm::TargetMachine> Machine::machine(std::string &error) const {
   llvm::Triple parsed(triple);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(parsed, error);
   if (!target)
@@ -29,8 +29,8 @@ std::unique_ptr<llvm::TargetMachine> CPUTarget::machine(std::string &error) cons
                                                                           llvm::CodeGenOptLevel::Aggressive));
 }
 
-std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                                     llvm::TargetMachine &machine) {
+std::unique_ptr<llvm::Module> heddle::host::translate(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                      llvm::TargetMachine &machine) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<llvm::Module> out = mlir::translateModuleToLLVMIR(module, context, "heddle");
@@ -47,14 +47,14 @@ std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm
   return out;
 }
 
-void heddle::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+void heddle::host::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   // Kernels have as many sums side by side as there are registers. LLVM would unroll whatever fits into the cache of
   // decoded instructions of some processors (6,750 of them on Zen 4), loops around loops too.
   heddle::optimise(module, machine, llvm::OptimizationLevel::O2, /*unrolls=*/false);
 }
 
-bool heddle::cpu::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
-                       std::string &error) {
+bool heddle::host::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
+                        std::string &error) {
   storeSingleLanes(module);
   llvm::legacy::PassManager codegen;
   if (machine.addPassesToEmitFile(codegen, os, nullptr,

@@ -5,14 +5,14 @@
 // those in heddle/cpu_features.def are asked for, all other instructions are turned off.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_TARGETS_CPU_PROCESSORS_H
-#define HEDDLE_TARGETS_CPU_PROCESSORS_H
+#ifndef HEDDLE_TARGETS_HOST_PROCESSORS_H
+#define HEDDLE_TARGETS_HOST_PROCESSORS_H
 
-#include "targets/CPU/Architectures.h"
+#include "targets/Host/Architectures.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
-namespace heddle::cpu {
+namespace heddle::host {
 
 struct Processor {
   const Architecture *architecture;
@@ -40,6 +40,6 @@ double pairsBesideFma(llvm::StringRef cpu, llvm::function_ref<bool(llvm::StringR
 /// The table of `--mcpu=help`: names, vector widths, how bf16 is multiplied by default, and what this machine lacks.
 std::string describeProcessors();
 
-} // namespace heddle::cpu
+} // namespace heddle::host
 
 #endif

@@ -1,11 +1,11 @@
 //===- Link.h - objects and the runtime become one binary -------*- C++ -*-===//
-#ifndef HEDDLE_TARGETS_CPU_LINK_H
-#define HEDDLE_TARGETS_CPU_LINK_H
+#ifndef HEDDLE_TARGETS_HOST_LINK_H
+#define HEDDLE_TARGETS_HOST_LINK_H
 
-#include "targets/CPU/Architectures.h"
+#include "targets/Host/Architectures.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-namespace heddle::cpu {
+namespace heddle::host {
 
 /// `Refused`: lld reported an error. `Stopped`: it could not be started, or a signal ended it (no
 /// memory, a full disk). `Unreadable`: a file that it needs cannot be read.
@@ -27,6 +27,6 @@ std::string runtimeFile(llvm::StringRef folder, llvm::StringRef name);
 Linked link(const Architecture &architecture, llvm::ArrayRef<std::string> objects, llvm::StringRef folder,
             llvm::StringRef output, llvm::StringRef log, llvm::function_ref<void(int)> child, std::string &error);
 
-} // namespace heddle::cpu
+} // namespace heddle::host
 
 #endif
