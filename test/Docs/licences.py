@@ -32,7 +32,7 @@ def main():
     notices += read("runtime", "Serve", "ServeNotices.cpp")
     plain = " ".join(notices.split())
     wrong, looked = [], 0
-    linked = re.findall(r'"(lib[\w+]+\.a)"', read("targets", "CPU", "Link.cpp"))
+    linked = re.findall(r'"(lib[\w+]+\.a)"', read("targets", "Host", "Link.cpp"))
     linked += re.findall(r"NAMES ([\w. ]+) REQUIRED", read("runtime", "CMakeLists.txt").replace("\n", " "))
     for archive in " ".join(linked).split():
         looked += 1
