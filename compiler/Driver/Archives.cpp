@@ -61,6 +61,8 @@ static SmallVector<Part> partsOf(const Abilities &can, const Needs &has) {
           {"bench", "heddle_bench_generation", has.bench && can.generates},
           {"json", "", talks},
           {"serve", "heddle_serve_command heddle_notices_of_serving", has.serve},
+          {"serve", "heddle_serve_texts", has.serve && can.generates},
+          {"serve", "heddle_serve_encoder", has.serve && !can.generates},
           {"chat", "heddle_chat_command heddle_chat_turn", has.chat},
           {"chat", "heddle_chat_render", has.templates},
           {"template", "", has.templates}};

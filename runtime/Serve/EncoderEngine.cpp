@@ -1,7 +1,10 @@
+// The engine of models that read a text whole: vectors of texts, labels, words behind masks, answers out of a text. All
+// that waits is one round: its texts, sorted by length, become padded batches.
+//
 // A text's answer is that of the text alone: where padding could change it, only texts of one length share a batch. A
 // batch that fails is computed text by text, so that what is wrong with one is said of it alone.
-#include "runtime/Serve/EncoderEngine.h"
 #include "runtime/Encode/Answers.h"
+#include "runtime/Serve/Engine.h"
 #include "runtime/Serve/Queue.h"
 #include <algorithm>
 #include <chrono>
@@ -353,7 +356,8 @@ void EncoderEngine::finish(EncoderJob &job) {
 
 } // namespace
 
-rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tokenizer, Endpoint &endpoint) {
+/// What a model that reads texts answers; an error if that is nothing which is served.
+static rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tokenizer, Endpoint &endpoint) {
   const rt::Entry *run = card.entry("run");
   if (!run || !run->input("input_ids"))
     return rt::unsupported("this model takes no text, and nothing else is served yet");
@@ -378,8 +382,19 @@ rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tokenizer,
   return rt::unsupported("this model gives neither labels nor words nor hidden states of a text: nothing is served");
 }
 
-std::unique_ptr<Engine> encoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue) {
-  return std::make_unique<EncoderEngine>(service, listener, metrics, queue);
+static rt::Status makeEncoderEngine(Service &service, Listener &listener, Metrics &metrics, size_t queue,
+                                    std::optional<int64_t> slots, std::string &together,
+                                    std::unique_ptr<Engine> &engine) {
+  if (slots)
+    return rt::badUsage("--slots is for texts that are made, and this model reads texts");
+  Endpoint endpoint;
+  HEDDLE_TRY(encoderEndpoint(service.model->card(), *service.tokenizer, endpoint));
+  service.endpoints = endpoint;
+  together = "texts that wait together in one batch";
+  engine = std::make_unique<EncoderEngine>(service, listener, metrics, queue);
+  return {};
 }
 
 } // namespace heddle::serve
+
+const heddle::serve::MakeEngine heddle_serve_encoder = heddle::serve::makeEncoderEngine;

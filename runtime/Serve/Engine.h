@@ -26,14 +26,24 @@ public:
   virtual size_t slots() const = 0;
 };
 
-/// One text after the other; at most `queue` requests wait. The arguments must outlive it.
-std::unique_ptr<Engine> oneAtATime(const Service &service, Listener &listener, Metrics &metrics, size_t queue);
-
 /// So many texts at once (SlotEngine.cpp), of a model that was started and has an entry `batch`. Errors: not enough
 /// memory for so many.
 rt::Status manyAtOnce(const Service &service, Listener &listener, Metrics &metrics, size_t queue, int64_t slots,
                       std::unique_ptr<Engine> &engine);
 
+/// Makes the engine of a model that was started, and says in `service` what it answers; at most `queue` requests wait.
+/// `together` becomes how many texts are computed at once, for people. All but `engine` must outlive it. Errors: a
+/// model that is not served, --slots that it cannot have, not enough memory.
+using MakeEngine = rt::Status (*)(Service &service, Listener &listener, Metrics &metrics, size_t queue,
+                                  std::optional<int64_t> slots, std::string &together, std::unique_ptr<Engine> &engine);
+
 } // namespace heddle::serve
+
+// Of models that make texts (TextEngine.cpp), and of those that read them (EncoderEngine.cpp); null in programs that
+// have the other one.
+extern "C" {
+extern const heddle::serve::MakeEngine heddle_serve_texts __attribute__((weak));
+extern const heddle::serve::MakeEngine heddle_serve_encoder __attribute__((weak));
+}
 
 #endif

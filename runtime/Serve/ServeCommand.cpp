@@ -6,7 +6,7 @@
 #include "runtime/Generate/ChatTurn.h"
 #include "runtime/Generate/GenerateFlags.h"
 #include "runtime/Program/Commands.h"
-#include "runtime/Serve/EncoderEngine.h"
+#include "runtime/Serve/Engine.h"
 #include "runtime/Serve/Gate.h"
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Page.h"
@@ -19,8 +19,6 @@
 namespace heddle::serve {
 namespace {
 
-/// Texts that are made at once where nobody says how many.
-constexpr int64_t kSlots = 4;
 constexpr int64_t kMostSlots = 256;
 
 struct ServeOptions {
@@ -45,7 +43,6 @@ public:
 
 private:
   rt::Status configureEngine();
-  rt::Status configureTexts();
   void configureChat();
   ApiError otherKind(const std::string &path) const;
   void take(ExchangePtr exchange);
@@ -59,7 +56,7 @@ private:
   Gate gate;
   Listener listener;
   Queue<ExchangePtr> incoming;
-  std::string together = "texts that wait together in one batch"; ///< how many are computed at once, for people
+  std::string together; ///< how many are computed at once, for people
   std::unique_ptr<Engine> engine;
   bool cut = false; ///< answers were, when the loop ended
 };
@@ -130,31 +127,11 @@ rt::Status Server::configureEngine() {
     service.callArguments = card.chatTrait("arguments");
     if (&heddle_chat_render && !card.chat.empty())
       configureChat();
-    return configureTexts();
   }
-  if (options.slots)
-    return rt::badUsage("--slots is for texts that are made, and this model reads texts");
-  Endpoint endpoint;
-  HEDDLE_TRY(encoderEndpoint(card, *service.tokenizer, endpoint));
-  service.endpoints = endpoint;
-  engine = encoderEngine(service, listener, metrics, size_t(options.queue));
-  return {};
-}
-
-/// Several texts at once where the model can, else one after the other.
-rt::Status Server::configureTexts() {
-  const rt::Card &card = service.model->card();
-  if (card.entry("batch")) {
-    int64_t slots = options.slots.value_or(kSlots);
-    together = std::to_string(slots) + (slots == 1 ? " text at a time" : " texts at a time");
-    return manyAtOnce(service, listener, metrics, size_t(options.queue), slots, engine);
-  }
-  std::string why = card.whyNoSlots.empty() ? "it was compiled without --slots=auto" : card.whyNoSlots;
-  if (options.slots.value_or(1) > 1)
-    return rt::badUsage("this program makes one text at a time: " + why);
-  together = "one text at a time (" + why + ")";
-  engine = oneAtATime(service, listener, metrics, size_t(options.queue));
-  return {};
+  if (card.roles.present ? !&heddle_serve_texts : !&heddle_serve_encoder)
+    return rt::internalError("the engine of this kind of model was not linked");
+  return (card.roles.present ? heddle_serve_texts : heddle_serve_encoder)(
+      service, listener, metrics, size_t(options.queue), options.slots, together, engine);
 }
 
 /// Conversations go through the program's template, and end where it ends a turn.

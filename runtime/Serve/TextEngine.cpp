@@ -57,8 +57,26 @@ void TextEngine::make(Job job) {
 
 } // namespace
 
-std::unique_ptr<Engine> oneAtATime(const Service &service, Listener &listener, Metrics &metrics, size_t queue) {
-  return std::make_unique<TextEngine>(service, listener, metrics, queue);
+/// Texts that are made at once where nobody says how many.
+static constexpr int64_t kSlots = 4;
+
+/// Several texts at once where the model can, else one after the other.
+static rt::Status makeTextEngine(Service &service, Listener &listener, Metrics &metrics, size_t queue,
+                                 std::optional<int64_t> asked, std::string &together, std::unique_ptr<Engine> &engine) {
+  const rt::Card &card = service.model->card();
+  if (card.entry("batch")) {
+    int64_t slots = asked.value_or(kSlots);
+    together = std::to_string(slots) + (slots == 1 ? " text at a time" : " texts at a time");
+    return manyAtOnce(service, listener, metrics, queue, slots, engine);
+  }
+  std::string why = card.whyNoSlots.empty() ? "it was compiled without --slots=auto" : card.whyNoSlots;
+  if (asked.value_or(1) > 1)
+    return rt::badUsage("this program makes one text at a time: " + why);
+  together = "one text at a time (" + why + ")";
+  engine = std::make_unique<TextEngine>(service, listener, metrics, queue);
+  return {};
 }
 
 } // namespace heddle::serve
+
+const heddle::serve::MakeEngine heddle_serve_texts = heddle::serve::makeTextEngine;
