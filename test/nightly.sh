@@ -52,7 +52,7 @@ faults of digests | 1800 | $python test/GPU/digest_faults.py "$build"
 faults of lengths | 3600 | $python test/Execution/length_faults.py "$build"
 faults of masks | 14400 | $python test/Mask/faults.py "$build"
 faults of slots | 5400 | $python test/Serve/faults.py "$build"
-faults of the system | 5400 | $python test/support/spoil.py test/Driver/faults.test "$work/model" && $python test/Driver/faults.py "$heddle" "$work/model" "$work/faults" --all
+faults of the system | 5400 | $python test/support/spoil.py test/Driver/faults-memory.test "$work/model" && $python test/Driver/faults.py "$heddle" "$work/model" "$work/faults" --all
 sanitized tools | 10800 | bash test/sanitize.sh tools "$build-sanitize"
 sanitized programs | 7200 | bash test/sanitize.sh programs "$build-sanitize"
 identical programs | 7200 | [[ -n $against ]] || { echo "no other build is given (--against)"; exit 77; }; $python test/Driver/identical.py "$against" "$build" --cases 25

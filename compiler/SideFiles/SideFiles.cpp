@@ -315,9 +315,9 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   llvm::SmallString<256> directory(options.path);
   if (!llvm::sys::fs::is_directory(directory))
     llvm::sys::path::remove_filename(directory);
-  // The importer has reported errors in config.json.
+  // The importer has reported errors in config.json; where it found none, the file cannot be read once more.
   DiagnosticSink quiet;
-  if (out.config = readJson(directory, "config.json", options, quiet); out.config) {
+  if (out.config = readJson(directory, "config.json", options, sink.hasErrors() ? quiet : sink); out.config) {
     if (refuseAdapter(directory.empty() ? StringRef(".") : StringRef(directory), sink))
       return;
     readLabels(*out.config, out);
