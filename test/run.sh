@@ -26,7 +26,7 @@ configs=${HEDDLE_CONFIGS:-$root/../shared/configs}
 templates=${HEDDLE_TEMPLATES:-$root/../shared/chat-templates}
 coded=${HEDDLE_QUANTISED:-$root/../shared/quantised-cases}
 jobs=$(nproc)
-slots=$((jobs + 1)) # of tests, which wait a third of their time: for a server, a signal, the disk, a lock
+slots=$((jobs + 1)) # of tests, some of which wait: for a server, a signal, a limit of time
 passed=0 failed=0 skipped=0
 start=$SECONDS
 
@@ -167,6 +167,9 @@ if [[ -n $quick ]]; then
 fi
 
 # Parts that compile one small model after another keep one core busy: they run beside each other, the longest first.
+# Their models share functions, whose machine code is kept from here on; the tests above are of compiling itself.
+rm -rf "$build/code-cache"
+mkdir "$build/code-cache"
 emulated=(--target cuda --device emulator)
 say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16; odd tokenizers; configs"
 beside "what 16 bits cost" $python test/Execution/storage.py --heddle "$build/bin/heddle"

@@ -35,6 +35,7 @@ struct CompileOptions {
   std::optional<std::string> report;
   std::map<std::string, int64_t> dims; ///< the lengths of the report
   std::string dumpDir;                 ///< --dump-ir: numbered files, one a pass
+  std::string codeCache;               ///< --code-cache: machine code of functions; empty: none
   bool locations = true;               ///< of the text of a stage; false: --no-locations
   PipelineOptions pipeline;
   bool json = false;        ///< --json: what rounding weights changed, as JSON

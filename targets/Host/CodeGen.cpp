@@ -1,6 +1,7 @@
 //===- CodeGen.cpp - one module a function --------------------------------===//
 
 #include "targets/Host/CodeGen.h"
+#include "targets/Host/CodeCache.h"
 #include "targets/Threads.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -46,8 +47,14 @@ static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module,
 }
 
 /// Compiles one part, in an LLVM context of its own so that threads share nothing.
-static bool compilePart(CodePart &part, const Machine &target, bool stayBitcode, std::string &error) {
+static bool compilePart(CodePart &part, const Machine &target, bool stayBitcode, const CodeCache &cache,
+                        std::string &error) {
   double start = threadSeconds();
+  std::string file = stayBitcode ? "" : cache.fileOf(part.bytes);
+  if (CodeCache::find(file, part.bytes)) {
+    part.seconds = threadSeconds() - start;
+    return true;
+  }
   CodeContext context;
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
   if (!machine)
@@ -70,6 +77,7 @@ static bool compilePart(CodePart &part, const Machine &target, bool stayBitcode,
   else if (!emit(**module, *machine, Output::Object, os, error))
     return false;
   part.bytes = std::move(bytes);
+  cache.keep(file, part.bytes);
   part.seconds = threadSeconds() - start;
   return true;
 }
@@ -85,7 +93,8 @@ std::vector<CodePart> heddle::host::splitFunctions(llvm::Module &module) {
 }
 
 bool heddle::host::compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, bool stayBitcode,
-                                std::string &error, unsigned *refused) {
+                                std::string &error, unsigned *refused, llvm::StringRef cache) {
+  CodeCache kept(cache, target);
   std::vector<std::string> errors(parts.size());
   // The longest first, so that no core is left with a long one at the end.
   std::vector<size_t> order(parts.size());
@@ -93,7 +102,7 @@ bool heddle::host::compileParts(llvm::MutableArrayRef<CodePart> parts, const Mac
   llvm::stable_sort(order, [&](size_t a, size_t b) { return parts[a].bytes.size() > parts[b].bytes.size(); });
   unsigned missing = heddle::inParallel(order.size(), [&](size_t turn) {
     size_t i = order[turn];
-    if (!compilePart(parts[i], target, stayBitcode, errors[i]) && errors[i].empty())
+    if (!compilePart(parts[i], target, stayBitcode, kept, errors[i]) && errors[i].empty())
       errors[i] = "LLVM did not compile " + parts[i].name;
   });
   if (refused)

@@ -30,8 +30,9 @@ constexpr llvm::StringLiteral kOptimised = "heddle-optimised";
 
 /// Optimises every part on all cores and compiles it to an object, or with `stayBitcode` leaves it as
 /// bitcode. False with `error` if LLVM refuses a part. `refused` receives how many threads the system did not give.
+/// Objects are taken from the folder `cache` and kept there; empty: there is none.
 bool compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, bool stayBitcode, std::string &error,
-                  unsigned *refused = nullptr);
+                  unsigned *refused = nullptr, llvm::StringRef cache = {});
 
 /// Joins parts that stayed bitcode to one module, to be printed or written as a whole; null with `error`.
 std::unique_ptr<llvm::Module> joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error);

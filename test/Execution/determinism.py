@@ -16,7 +16,9 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
+import cached
 import tensors
 
 SPOIL = ["/usr/bin/python3", os.path.join(ROOT, "test", "support", "spoil.py")]
@@ -47,7 +49,7 @@ class Suite:
 
     def compile(self, model, *more):
         out = self.file()
-        subprocess.run([self.heddle, "compile", model, "-o", out, *self.settings, *more], check=True)
+        subprocess.run([self.heddle, "compile", model, "-o", out, *cached.flags(self.heddle), *self.settings, *more], check=True)
         return out
 
     def call(self, binary, given, *command, way=None):

@@ -18,7 +18,10 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [os.path.join(ROOT, "examples"), os.path.join(ROOT, "test", "support")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
+import cached
+from reference import sigmoid
 from checks import check, finish
 from random_weights import Weights, tensors
 
@@ -305,7 +308,7 @@ class Suite:
         os.mkdir(folder)
         made = make(folder, *more)
         self.binary = os.path.join(folder, "model")
-        subprocess.run([self.heddle, "compile", folder, "-o", self.binary], check=True)
+        subprocess.run([self.heddle, "compile", folder, "-o", self.binary, *cached.flags(self.heddle)], check=True)
         return made
 
     def call(self, *words):
@@ -330,7 +333,7 @@ class Suite:
             order = np.argsort(-logits, kind="stable")
             check([a["label"] for a in answers] == [labels[i] for i in order], "vilt, %s: %s, expected %s first; %s" % (question, answers, labels[order[0]], said.stderr))
             # The logits are the very bits; scores are sigmoids, each answer for itself.
-            check(all(np.float32(a["logit"]) == logits[a["id"]] and abs(a["score"] - 1 / (1 + np.exp(-np.float64(logits[a["id"]])))) < 1e-8 for a in answers), "vilt, %s: logits or scores" % question)
+            check(all(np.float32(a["logit"]) == logits[a["id"]] and abs(a["score"] - sigmoid(np.float64(logits[a["id"]]))) < 1e-8 for a in answers), "vilt, %s: logits or scores" % question)
         best = self.call(png, question, "--top", "1").stdout
         check(best.count("\n") == 1 and best.rstrip().endswith(labels[order[0]]), "vilt --top 1: %r" % best)
         self.refused("vilt without a question", 2, png)

@@ -22,7 +22,9 @@ import tempfile
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, os.pardir, "Oracle"), os.path.join(HERE, os.pardir, "support")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
+import cached
 import quantised as Q
 import tensors
 
@@ -181,7 +183,7 @@ class Suite:
                     status, said = self.run(self.heddle, "interpret", self.path(folder), "--math=wide", "-i", self.path("in"), "-o", out, *extra)
                 else:
                     binary = self.path("bin")
-                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide", *extra)
+                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide", *cached.flags(self.heddle), *extra)
                     if not status:
                         status, said = self.run(binary, "run", "--input", self.path("in"), "--output", out)
                 if status:

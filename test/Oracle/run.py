@@ -20,7 +20,10 @@ import tempfile
 
 import numpy as np
 
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import attention
+import cached
 import tensors
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -172,7 +175,7 @@ class Runner:
             out = self.file(".bin")
             command = [self.heddle, "compile", self.case.model, "-o", out, "--outputs=all", "--cache=auto", "--masked-rows=zero"]
             try:
-                self.execute(command + self.target + self.arithmetic + self.case.weights + sets, "compile")
+                self.execute(command + cached.flags(self.heddle) + self.target + self.arithmetic + self.case.weights + sets, "compile")
                 self.binaries[key] = out
             except Failure as e:
                 self.binaries[key] = e

@@ -312,6 +312,8 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
                 "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
   sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
   sub->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
+  sub->add_option("--code-cache", c.codeCache,
+                  "of a binary: keep the machine code of each function in this folder, and take from it what is there");
   sub->add_flag(
       "--no-locations", unread.noLocations,
       "leave the places in the description out of --emit and --dump-ir; messages about such a file cannot point there");
