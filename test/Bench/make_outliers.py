@@ -13,7 +13,8 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Oracle"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import tensors
 
 WIDTH, INNER, HEADS, VOCAB, LAYERS = 512, 1024, 8, 1000, 4

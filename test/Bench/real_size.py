@@ -17,7 +17,8 @@ import time
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "Oracle"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import tensors
 
 COMPILE_SECONDS, COMPILE_BYTES, FIRST_TOKEN_SECONDS, EXTRA_BYTES = 30, 1.5e9, 0.5, 3e6

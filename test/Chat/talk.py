@@ -18,8 +18,8 @@ import tempfile
 import termios
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "Serve"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from serving import ROOT, Counts, sanitized
 
 STORIES = os.path.join(ROOT, "examples", "stories")

@@ -17,7 +17,8 @@ import tempfile
 
 import family_files as families
 
-sys.path.insert(0, os.path.join(families.HERE, "..", "support"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import sparse  # noqa: E402
 
 TABLE = os.path.join(families.HERE, "nulls.json")

@@ -18,7 +18,8 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "examples"), os.path.join(ROOT, "test", "support"), os.path.join(ROOT, "test", "Serve")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import pieces as spm
 from checks import check, finish
 from generation import Model, beams, greedy

@@ -15,8 +15,8 @@ import tempfile
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, path) for path in ("../support", "../Oracle", "../Conversion/TileToNVVM")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import tensors  # noqa: E402
 from fault_list import FAULTS  # noqa: E402
 from plant import campaign  # noqa: E402

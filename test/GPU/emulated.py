@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import tensors  # noqa: E402
 
 DEVICES = ["emulator", "emulator:order=reverse", "emulator:order=random,seed=3,sms=3", "emulator:races"]

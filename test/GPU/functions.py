@@ -14,8 +14,8 @@ import tempfile
 
 import numpy as np
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import tensors  # noqa: E402
 
 MODEL = {"heddle": 1, "name": "functions", "inputs": {"x": "f32[N]", "y": "f32[N]"},

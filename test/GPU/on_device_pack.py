@@ -23,7 +23,8 @@ import tempfile
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "test", name) for name in ("Oracle", "GPU", "Bench")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import make_gpt2  # noqa: E402
 import programs  # noqa: E402
 import run as oracle  # noqa: E402

@@ -14,8 +14,8 @@ import tempfile
 
 import numpy as np
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "test", "Oracle"), os.path.join(ROOT, "test", "Bench")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 import make_gpt2  # noqa: E402
 import random_model  # noqa: E402
 import tensors  # noqa: E402

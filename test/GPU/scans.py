@@ -12,7 +12,8 @@ import tempfile
 
 import numpy as np
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from checks import check, finish  # noqa: E402
 from emulated_program import compile_model, run_program, tensors  # noqa: E402
 

@@ -14,7 +14,8 @@ import urllib.request
 HEDDLE, WORK = sys.argv[1:]
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STRICT = os.path.join(ROOT, "test", "GPU", "strict")
-sys.path[:0] = [os.path.join(ROOT, "test", "support"), os.path.join(ROOT, "test", "GPU")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from checks import check, finish
 from programs import toy
 

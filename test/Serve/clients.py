@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from serving import ROOT, Counts, Server, compile_example
 
 PATH, TALK = "/v1/completions", "/v1/chat/completions"

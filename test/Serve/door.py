@@ -14,7 +14,8 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from serving import Counts, Server, compile_example
 
 GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -17,8 +17,8 @@ import threading
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "Execution")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from abuse import fuzz
 from determinism import tensors
 from serving import Counts, Server, compile_example

@@ -11,8 +11,8 @@ import sys
 import numpy as np
 
 HEDDLE, WORK = sys.argv[1:]
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
-sys.path[:0] = [os.path.join(ROOT, "examples"), os.path.join(ROOT, "test", "support")]
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from checks import check, finish
 from random_weights import Weights, tensors
 

@@ -8,6 +8,6 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = ["examples"] + ["test/" + name for name in ("Oracle", "Execution", "Serve", "Bench", "GPU", "Configs", "Conversion/TileToNVVM")]
+FOLDERS = ["test/Oracle", "examples"] + ["test/" + name for name in ("Execution", "Conversion/TileToNVVM", "Serve", "Bench", "GPU", "Configs")]
 
 sys.path += [path for path in (os.path.join(ROOT, name) for name in FOLDERS) if path not in sys.path]

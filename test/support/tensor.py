@@ -1,11 +1,10 @@
 """Small safetensors on the command line: `tensor.py write FILE NAME=DTYPE:JSON...` and `tensor.py print FILE [NAME]` (dtype: i64, f32, bool)."""
 import json
-import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Oracle"))
+import heddle_test
 import tensors
 
 TYPES = {"i64": np.int64, "f32": np.float32, "bool": bool}

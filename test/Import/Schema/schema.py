@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 HEDDLE, ROOT, WORK = sys.argv[1:4]
-sys.path.insert(0, os.path.join(ROOT, "test", "support"))
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test
 from checks import check, finish
 
 #--- a validator: the keywords that the schema uses, and no others --------------------------------------------------------------------
