@@ -27,11 +27,11 @@ bool DeviceChoice::parse(const std::string &text) {
       options += (options.empty() ? "" : ",") + word;
     at = end + 1;
   }
-  std::optional<int64_t> ordinal = parseInteger(name);
+  std::optional<int64_t> number = parseInteger(name);
   host = text == "cpu";
   emulated = name == "emulator";
-  ordinal = int(ordinal.value_or(0));
-  return host || emulated || (ordinal && *ordinal >= 0 && *ordinal < 256 && options.empty());
+  ordinal = int(number.value_or(0));
+  return host || emulated || (number && *number >= 0 && *number < 256 && options.empty());
 }
 
 } // namespace heddle::rt
