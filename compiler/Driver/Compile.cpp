@@ -90,7 +90,7 @@ int heddle::runStages(const Console &console, ModuleOp module, ArrayRef<Stage> s
   dump.locations = options.locations;
   PassMessages messages(*module.getContext(), sink);
   for (const Stage &stage : stages) {
-    if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
+    if (started || (stage.name == "model" && !module->hasAttr(model::kStageAttr))) {
       Phase phase("stage", stage.name, options.time ? &console.err : nullptr);
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
       if (!options.dumpDir.empty())

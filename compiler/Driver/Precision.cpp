@@ -123,7 +123,7 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
 /// Marks the parameters whose tensors are integer codes that kernels can read: of a quantised directory, or of a GGUF
 /// file, of which config.json says nothing.
 static int markStoredCodes(const Console &console, ModuleOp module, const CompileOptions &options, Formats target) {
-  bool early = !module->hasAttr("heddle.stage") || stageOf(module) == "model";
+  bool early = !module->hasAttr(model::kStageAttr) || stageOf(module) == "model";
   if (!module->hasAttr("model.weights") || !target.codes || options.import.headersOnly || !early)
     return Ok;
   int failed = Ok;
@@ -154,7 +154,7 @@ static int codeWeights(const Console &console, ModuleOp module, const CompileOpt
     return console.complain(
         Error::TargetUnsupported,
         "a GPU multiplies no codes yet; --target=cpu does, and --dtype=bf16 halves the weights there");
-  if (module->hasAttr("heddle.stage") && stageOf(module) != "model")
+  if (module->hasAttr(model::kStageAttr) && stageOf(module) != "model")
     return console.complain(Error::BadUsage,
                             "--weights-dtype comes before the stage 'entries', and this file is past the stage '" +
                                 stageOf(module) + "'");

@@ -7,7 +7,6 @@
 
 #include "compiler/Pipelines/Contracts.h"
 #include "compiler/Conversion/Lowering/Language/Abi.h"
-#include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "dialects/Attn/IR/Attn.h"
@@ -17,6 +16,7 @@
 #include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "dialects/Model/Transforms/Views.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -133,10 +133,8 @@ void heddle::checkKernelsStage(ModuleOp module, ContractReport report) {
     if (isa<model::ModelDialect, mask::MaskDialect, attn::AttnDialect>(op->getDialect()))
       report(op, "'" + op->getName().getStringRef() + "' is left");
     auto f = dyn_cast<func::FuncOp>(op);
-    if (f && f->hasAttr(kernels::kKernelAttr) && (!isKernelType(f.getArgumentTypes()) || f.getNumResults()))
+    if (f && tile::isKernel(f) && (!isKernelType(f.getArgumentTypes()) || f.getNumResults()))
       report(f, "the kernel '" + f.getName() + "' has another type than kernels have");
-    if (f)
-      (void)kernels::Launch::of(f, [&](const Twine &what) { report(f, what); });
     if (f && f.isExternal() && !SymbolTable::symbolKnownUseEmpty(f, module))
       report(f, "'" + f.getName() + "' is defined nowhere");
     if (auto call = dyn_cast<func::CallOp>(op); call && call.getCallee() == "heddle_barrier")
@@ -162,7 +160,7 @@ static LogicalResult check(const Stage &stage, ModuleOp module, const Twine &hea
 }
 
 LogicalResult heddle::checkClaim(ModuleOp module, llvm::ArrayRef<Stage> stages) {
-  auto claim = module->getAttrOfType<StringAttr>("heddle.stage");
+  auto claim = module->getAttrOfType<StringAttr>(model::kStageAttr);
   if (!claim)
     return success();
   if (const Stage *stage = findStage(claim.getValue(), stages))
@@ -176,7 +174,7 @@ struct ContractPass final : PassWrapper<ContractPass, OperationPass<ModuleOp>> {
   explicit ContractPass(const Stage &stage) : stage(stage) {}
   StringRef getName() const override { return "ContractPass"; }
   void runOnOperation() override {
-    getOperation()->setAttr("heddle.stage", StringAttr::get(&getContext(), stage.name));
+    getOperation()->setAttr(model::kStageAttr, StringAttr::get(&getContext(), stage.name));
     if (failed(check(stage, getOperation(), "internal error: the contract of stage '" + stage.name + "' is broken: ")))
       signalPassFailure();
   }

@@ -7,6 +7,7 @@
 #include "compiler/Pipelines/ToLlvm.h"
 #include "compiler/Plan/Passes.h"
 #include "dialects/Mask/Transforms/Passes.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -137,7 +138,7 @@ llvm::ArrayRef<PassFactory> heddle::loopsToLlvm() { return kLoopsToLlvm; }
 llvm::ArrayRef<PassFactory> heddle::tidied() { return kTidied; }
 
 StringRef heddle::stageOf(ModuleOp module) {
-  auto attr = module->getAttrOfType<StringAttr>("heddle.stage");
+  auto attr = module->getAttrOfType<StringAttr>(model::kStageAttr);
   return attr ? attr.getValue() : StringRef("model");
 }
 

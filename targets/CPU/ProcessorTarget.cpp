@@ -35,10 +35,9 @@ public:
     std::unique_ptr<llvm::TargetMachine> machine = cpu.machine(error);
     host::CodeContext context, joined;
     std::unique_ptr<llvm::Module> all = machine ? codeOf(module, *machine, context.llvm, error) : nullptr;
-    std::optional<std::string> card = all ? cardText(module, error) : std::nullopt;
-    if (!card)
+    if (!all)
       return false;
-    addCard(*all, *card);
+    addCard(*all, cardText(module));
     std::vector<host::CodePart> parts = host::splitFunctions(*all);
     if (!host::compileParts(parts, cpu, true, error) || !(all = host::joinParts(parts, joined.llvm, error)))
       return false;

@@ -5,11 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "targets/Card/CardText.h"
-#include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Plan/ParameterBlob.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "heddle/digest.h"
 #include "targets/Card/CardPrinter.h"
 #include "llvm/ADT/StringMap.h"
@@ -59,14 +59,9 @@ static void addTarget(ModuleOp module, bool isDevice, CardPrinter &card) {
     std::string chips = target.getChip().str();
     llvm::replace(chips, '+', ' ');
     card.line(CardLine::Device, chips);
-    constexpr size_t kNumbers = 4; // of a line
-    auto regrouped = module->getAttrOfType<DenseI64ArrayAttr>(loops::kRegroupedAttr);
-    std::string line;
-    for (auto [i, number] : llvm::enumerate(regrouped ? regrouped.asArrayRef() : ArrayRef<int64_t>())) {
-      line += (line.empty() ? "" : " ") + std::to_string(number);
-      if (i % kNumbers == kNumbers - 1)
-        card.line(CardLine::Regroup, std::exchange(line, ""));
-    }
+    for (tile::RegroupAttr one : tile::regroupedOf(module))
+      card.line(CardLine::Regroup, Twine(one.getOffset()) + " " + Twine(one.getDepth()) + " " + Twine(one.getPanels()) +
+                                       " " + Twine(one.getWidth()));
   }
   if (target.getNeeds()) {
     SmallVector<StringRef> features;
@@ -225,24 +220,18 @@ static void addLaunches(card::EntryAttr entry, const std::map<int64_t, kernels::
 }
 
 /// The launches of all kernels; a kernel that is there in several forms has them once.
-static bool readLaunches(ModuleOp module, Launches &launches, std::string &error) {
-  for (Operation &op : *module.getBody()) {
-    FailureOr<std::vector<kernels::Launch>> mine =
-        kernels::Launch::of(&op, [&](const Twine &what) { error = what.str(); });
-    if (failed(mine))
-      return false;
-    for (kernels::Launch &launch : *mine)
+static Launches launchesOf(ModuleOp module) {
+  Launches launches;
+  for (Operation &op : *module.getBody())
+    for (kernels::Launch &launch : kernels::Launch::of(&op))
       launches[launch.entry].emplace(launch.number, std::move(launch));
-  }
-  return true;
+  return launches;
 }
 
 //===-- all ----------------------------------------------------------------------===//
 
-std::optional<std::string> heddle::cardText(ModuleOp module, std::string &error) {
-  Launches launches;
-  if (!readLaunches(module, launches, error))
-    return std::nullopt;
+std::string heddle::cardText(ModuleOp module) {
+  Launches launches = launchesOf(module);
   CardPrinter card;
   addModel(module, !launches.empty(), card);
   for (card::EntryAttr entry : card::entriesOf(module)) {

@@ -9,13 +9,12 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
-#include <optional>
 #include <string>
 
 namespace heddle {
 
-/// The card of a module of stage `llvm`. None, with `error`, where the launches of a kernel cannot be read.
-std::optional<std::string> cardText(mlir::ModuleOp module, std::string &error);
+/// The card of a module of stage `llvm`.
+std::string cardText(mlir::ModuleOp module);
 
 /// The model's own texts, digested as the module has them, in the order of `Card::texts` (runtime/Core/Card.h). The
 /// seal has the digest: a program whose card does not give these texts back says so at its start.

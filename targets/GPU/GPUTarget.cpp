@@ -1,7 +1,7 @@
 //===- GPUTarget.cpp - LLVM's NVPTX back end -------------------------------===//
 
 #include "targets/GPU/GPUTarget.h"
-#include "compiler/Conversion/ToKernels/Passes.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -102,17 +102,15 @@ static void markGlobal(llvm::Module &module) {
 /// Leaves the kernels that are for `chip`, under the names that the card launches.
 static void pickKernels(mlir::ModuleOp module, llvm::Module &out, const Chip &chip) {
   for (auto f : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
-    mlir::Attribute kernel = f->getAttr(heddle::kernels::kKernelAttr);
-    if (!kernel)
+    if (!heddle::tile::isKernel(f))
       continue;
     llvm::Function *code = out.getFunction(f.getName());
-    if (!heddle::kernels::isFor(f, chip.name)) {
+    if (!heddle::tile::isFor(f, chip.name)) {
       code->eraseFromParent();
       continue;
     }
     code->setCallingConv(llvm::CallingConv::PTX_Kernel);
-    if (auto name = llvm::dyn_cast<mlir::StringAttr>(kernel))
-      code->setName(name.getValue());
+    code->setName(heddle::tile::kernelName(f));
   }
   for (llvm::GlobalVariable &global : llvm::make_early_inc_range(out.globals()))
     if (global.use_empty() && global.getName().starts_with("heddle_shared_"))

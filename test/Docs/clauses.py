@@ -1,7 +1,8 @@
 """Every numbered clause of the dialects' definitions, (C1), (C2) .., is checked by code that says so, and broken by a test.
 
 The clause C2 of `linear` is `linear_c2` after the check in the code of its dialect, and in the name of a function or
-attribute of the dialect's folder of test/Dialect that must be refused. A clause that ODS checks, by the type of an operand or
+attribute of the dialect's folder of test/Dialect that must be refused. Of an attribute that is called as an op is, it is
+`launch_attr_c2`. A clause that ODS checks, by the type of an operand or
 a trait, is named by a comment of the definition instead: `let arguments = (ins ..); // linear_c2: ODS`.
 Prints what is missing and what is named but not defined; exit 1 if there is any."""
 import glob
@@ -24,9 +25,13 @@ def read(*patterns):
 def defined(dialect):
     """Labels of the clauses that stand in a definition."""
     found = set()
-    for record in re.split(r"^(?=def |class )", read("dialects/%s/**/*.td" % dialect), flags=re.MULTILINE):
+    text = read("dialects/%s/**/*.td" % dialect)
+    ops = re.findall(r'^def \w+Op : \w+<"([a-z]\w*)"', text, re.MULTILINE)
+    for record in re.split(r"^(?=def |class )", text, flags=re.MULTILINE):
         mnemonic = re.search(r'"([a-z]\w*)"', record)
-        found.update("%s_c%s" % (mnemonic[1], n) for n in re.findall(r"\(C(\d+)\)", record))
+        attribute = re.match(r"def \w+Attr ", record)
+        label = mnemonic and mnemonic[1] + ("_attr" if attribute and mnemonic[1] in ops else "")
+        found.update("%s_c%s" % (label, n) for n in re.findall(r"\(C(\d+)\)", record))
     return found
 
 

@@ -53,8 +53,7 @@ static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_pt
   for (Operation &op : block) {
     if (op.getNumRegions() == 0)
       continue;
-    auto own = cast_or_null<StringAttr>(op.removeAttr(kOfAttr));
-    StringRef of = own ? own.getValue() : kind;
+    StringRef own = model::takeLoweredFrom(&op), of = own.empty() ? kind : own;
     int64_t length = 0;
     bool barrier = false;
     op.walk([&](Operation *inner) {

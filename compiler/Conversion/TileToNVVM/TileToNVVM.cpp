@@ -201,12 +201,23 @@ static SharedMemory sharedMemory(func::FuncOp f, const loops::Lanes &lanes) {
   return memory;
 }
 
+static void lowerPlaces(func::FuncOp f) {
+  f.walk([](PlaceOp op) {
+    OpBuilder b(op);
+    LLVM::GEPArg offset(op.getOffset());
+    op.replaceAllUsesWith(
+        LLVM::GEPOp::create(b, op.getLoc(), op.getType(), b.getI8Type(), op.getBase(), offset).getResult());
+    op.erase();
+  });
+}
+
 namespace {
 struct TileToNVVM final : tile::impl::TileToNVVMPassBase<TileToNVVM> {
   using TileToNVVMPassBase::TileToNVVMPassBase;
   void runOnOperation() override {
     loops::WarpLanes lanes;
     for (func::FuncOp f : getOperation().getOps<func::FuncOp>()) {
+      lowerPlaces(f);
       SmallVector<LaunchOp> launches;
       f.walk([&](LaunchOp op) { launches.push_back(op); });
       SharedMemory memory = sharedMemory(f, lanes);

@@ -12,7 +12,6 @@
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/StructuralText.h"
-#include "compiler/Conversion/ToKernels/IndexForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "dialects/Card/IR/Card.h"
@@ -99,7 +98,7 @@ void Variant::replaceSlots(KernelArgument table) {
   code->walk([&](LLVM::LoadOp load) {
     auto gep = load.getAddr().getDefiningOp<LLVM::GEPOp>();
     bool mine = gep ? gep.getBase() == base && constantIndex(gep) : load.getAddr() == base;
-    if (mine && !load->hasAttr(loops::kKeptAttr))
+    if (mine && !tile::isKept(load))
       loads.push_back(load);
   });
   llvm::MapVector<int64_t, Value> slots;
@@ -115,45 +114,25 @@ void Variant::replaceSlots(KernelArgument table) {
   }
 }
 
-/// Addresses that begin at a form over the lengths, or at the arena itself.
+/// Places in the arena, but those at a form that the host cannot compute.
 void Variant::replacePlaces() {
   Value arena = argument(KernelArena), dims = argument(KernelDims);
-  IndexForms forms(original.getArgument(KernelDims), original->getAttrOfType<ArrayAttr>(loops::kDimsAttr),
-                   /*bounds=*/false);
-  // Forms are read in the original, where loads of lengths still say which.
-  SmallVector<std::optional<Size>> places;
-  auto placeOf = [&](OpOperand &use) -> std::optional<Size> {
-    auto gep = dyn_cast<LLVM::GEPOp>(use.getOwner());
-    if (!gep || use.getOperandNumber() != 0 || !gep.getElemType().isInteger(8))
-      return std::nullopt;
-    if (std::optional<int64_t> constant = constantIndex(gep))
-      return Size(*constant);
-    Value index = indexOf(gep);
-    return index ? forms.read(index) : std::nullopt;
-  };
-  auto uses = [](func::FuncOp f) {
-    SmallVector<OpOperand *> uses;
-    f.walk([&](Operation *op) {
-      for (OpOperand &operand : op->getOpOperands())
-        if (operand.get() == f.getArgument(KernelArena))
-          uses.push_back(&operand);
-    });
-    return uses;
-  };
-  for (OpOperand *use : uses(original))
-    places.push_back(placeOf(*use));
-  for (auto [use, place] : llvm::zip_equal(uses(*code), places)) {
-    OpBuilder b(use->getOwner());
-    Location loc = use->getOwner()->getLoc();
-    Value number = add({0, place.value_or(Size(0))});
+  std::optional<SmallVector<StringRef>> lengths = tile::dimsOf(original);
+  SmallVector<tile::PlaceOp> places;
+  code->walk([&](tile::PlaceOp op) { places.push_back(op); });
+  for (tile::PlaceOp op : places) {
+    Size form = *Size::parse(op.getForm());
+    if (!lengths || !llvm::all_of(form.dims(), [&](const std::string &dim) { return is_contained(*lengths, dim); }))
+      continue;
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Value number = add({0, form});
     Value from = LLVM::GEPOp::create(b, loc, dims.getType(), b.getI64Type(), dims, LLVM::GEPArg(number));
     auto load = LLVM::LoadOp::create(b, loc, b.getI64Type(), from);
     numbers.back().loaded = load;
     Value at = LLVM::GEPOp::create(b, loc, arena.getType(), b.getI8Type(), arena, LLVM::GEPArg(load.getResult()));
-    if (place)
-      use->getOwner()->getResult(0).replaceAllUsesWith(at);
-    else
-      use->set(at);
+    op.replaceAllUsesWith(at);
+    op.erase();
   }
 }
 
@@ -276,8 +255,8 @@ void Variant::write() {
   numbers = std::move(ordered);
   code->setType(FunctionType::get(code->getContext(), body.getArgumentTypes(), {}));
   code->setSymName("k");
-  (*code)->removeAttr(kLaunchAttr);
-  (*code)->removeAttr(loops::kDimsAttr);
+  tile::forgetLaunches(*code);
+  tile::forgetDims(*code);
   llvm::raw_string_ostream os(text);
   os << launch.lanes << ' ' << launch.threads << ' ' << launch.shared;
   for (const std::string &chip : launch.on)
@@ -304,14 +283,11 @@ struct JoinKernels final : kernels::impl::JoinKernelsPassBase<JoinKernels> {
     llvm::MapVector<StringRef, SmallVector<Variant *>> groups;
     std::vector<std::unique_ptr<Variant>> variants;
     for (func::FuncOp f : getOperation().getOps<func::FuncOp>()) {
-      FailureOr<std::vector<Launch>> launches = Launch::of(f);
-      if (failed(launches))
-        return signalPassFailure();
-      if (launches->size() != 1)
+      std::vector<Launch> launches = Launch::of(f);
+      if (launches.size() != 1)
         continue;
-      variants.push_back(std::make_unique<Variant>(f, launches->front()));
-      auto dims = f->getAttrOfType<ArrayAttr>(loops::kDimsAttr);
-      places[launches->front().entry].lengths = dims ? int64_t(dims.size()) : 0;
+      variants.push_back(std::make_unique<Variant>(f, launches.front()));
+      places[launches.front().entry].lengths = tile::dimsOf(f) ? int64_t(tile::dimsOf(f)->size()) : 0;
       groups[variants.back()->text].push_back(variants.back().get());
     }
     for (auto &[text, group] : groups)

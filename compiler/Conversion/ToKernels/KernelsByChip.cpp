@@ -7,7 +7,7 @@
 
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
-#include "dialects/Tile/IR/Tile.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -26,14 +26,8 @@ static SmallVector<LaunchOp> launchesOf(func::FuncOp f) {
   return launches;
 }
 
-static bool names(ArrayAttr chips, StringRef chip) {
-  return llvm::any_of(chips.getAsRange<StringAttr>(), [&](StringAttr one) { return one.getValue() == chip; });
-}
-static bool isFor(LaunchOp op, StringRef chip) { return !op.getOnAttr() || names(op.getOnAttr(), chip); }
-
-bool kernels::isFor(Operation *kernel, StringRef chip) {
-  auto chips = kernel->getAttrOfType<ArrayAttr>(kChipsAttr);
-  return !chips || names(chips, chip);
+static bool isFor(LaunchOp op, StringRef chip) {
+  return !op.getOn() || llvm::is_contained(*op.getOn(), StringAttr::get(op.getContext(), chip));
 }
 
 /// Leaves the launches that `chip` does.
@@ -75,8 +69,8 @@ struct KernelsByChip final : kernels::impl::KernelsByChipPassBase<KernelsByChip>
         return keep(f, mine.front());
       auto form = cast<func::FuncOp>(b.clone(*f));
       form.setName((f.getName() + "_for_" + mine.front()).str());
-      form->setAttr(kernels::kKernelAttr, f.getSymNameAttr());
-      form->setAttr(kernels::kChipsAttr, b.getStrArrayAttr(mine));
+      tile::setKernel(form, f.getName());
+      tile::setChips(form, mine);
       keep(form, mine.front());
     }
     f.erase();

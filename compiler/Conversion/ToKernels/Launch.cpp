@@ -6,97 +6,57 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToKernels/Launch.h"
-#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
-#include "compiler/Conversion/ToKernels/Passes.h"
 
 using namespace mlir;
 using namespace heddle;
-using heddle::kernels::Launch, heddle::kernels::kLaunchAttr;
+using heddle::kernels::Launch;
 
-static DictionaryAttr attributeOf(const Launch &launch, Builder &b) {
-  SmallVector<Attribute> all;
+static tile::LaunchAttr attributeOf(const Launch &launch, Builder b) {
+  auto text = [&](StringRef value) { return value.empty() ? StringAttr() : b.getStringAttr(value); };
+  SmallVector<Attribute> costs;
   for (const loops::Cost &cost : launch.costs)
-    all.push_back(cost.attribute(b.getContext()));
-  auto text = [&](StringRef key, StringRef value) { return b.getNamedAttr(key, b.getStringAttr(value)); };
-  auto number = [&](StringRef key, int64_t value) { return b.getNamedAttr(key, b.getI64IntegerAttr(value)); };
-  SmallVector<NamedAttribute> written{b.getNamedAttr("costs", b.getArrayAttr(all)),
-                                      text("entry", launch.entry),
-                                      text("items", launch.items.str()),
-                                      number("lanes", launch.lanes),
-                                      number("number", launch.number),
-                                      text("place", launch.place),
-                                      number("threads", launch.threads),
-                                      number("times", launch.times)};
-  if (launch.optional)
-    written.push_back(b.getNamedAttr("optional", b.getUnitAttr()));
-  if (!launch.numbers.empty())
-    written.push_back(b.getNamedAttr("numbers", b.getDenseI64ArrayAttr(launch.numbers)));
-  if (launch.shared) {
-    SmallVector<StringRef> chips(launch.on.begin(), launch.on.end());
-    written.append({b.getNamedAttr("on", b.getStrArrayAttr(chips)), number("shared", launch.shared)});
-  }
-  return b.getDictionaryAttr(written);
+    costs.push_back(cost.attribute(b.getContext()));
+  SmallVector<StringRef> chips(launch.on.begin(), launch.on.end());
+  return tile::LaunchAttr::get(b.getContext(), text(launch.entry), text(launch.items.str()), launch.lanes,
+                               launch.threads, launch.times, launch.optional, text(launch.place),
+                               costs.empty() ? ArrayAttr() : b.getArrayAttr(costs), launch.shared,
+                               chips.empty() ? ArrayAttr() : b.getStrArrayAttr(chips), launch.number,
+                               launch.numbers.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(launch.numbers));
+}
+
+static Launch launchOf(tile::LaunchAttr attribute, StringRef kernel) {
+  Launch launch{kernel.str(),
+                attribute.getEntry().str(),
+                *model::Size::parse(attribute.getItems()),
+                attribute.getEach(),
+                attribute.getThreads(),
+                attribute.getTimes(),
+                attribute.getPlace() ? attribute.getPlace().str() : ""};
+  if (attribute.getCosts())
+    for (auto cost : attribute.getCosts().getAsRange<tile::CostAttr>())
+      launch.costs.push_back(loops::Cost::of(cost));
+  launch.optional = attribute.getOptional();
+  launch.number = attribute.getNumber();
+  launch.shared = attribute.getShared();
+  if (attribute.getOn())
+    for (auto chip : attribute.getOn().getAsRange<StringAttr>())
+      launch.on.push_back(chip.str());
+  if (attribute.getNumbers())
+    launch.numbers = attribute.getNumbers().asArrayRef().vec();
+  return launch;
 }
 
 void Launch::write(Operation *kernel, ArrayRef<Launch> launches) {
-  Builder b(kernel->getContext());
-  SmallVector<Attribute> all;
+  SmallVector<tile::LaunchAttr> all;
   for (const Launch &launch : launches)
-    all.push_back(attributeOf(launch, b));
-  kernel->setAttr(kLaunchAttr, b.getArrayAttr(all));
+    all.push_back(attributeOf(launch, Builder(kernel->getContext())));
+  tile::setLaunches(kernel, all);
 }
 
-/// One element of the array; none, with an error, where it is damaged.
-static std::optional<Launch> launchOf(Attribute attribute, StringRef kernel, loops::ErrorOf error) {
-  loops::Fields fields(attribute, kLaunchAttr, error);
-  Launch launch;
-  launch.kernel = kernel.str();
-  launch.entry = fields.text("entry");
-  launch.items = fields.form("items");
-  launch.lanes = fields.number("lanes", 1);
-  launch.number = fields.number("number", 0);
-  launch.threads = fields.number("threads", loops::kWarp);
-  launch.times = fields.number("times", 0);
-  launch.place = fields.text("place");
-  bool good = true;
-  for (Attribute one : fields.elements("costs")) {
-    std::optional<loops::Cost> cost = loops::Cost::of(one, error);
-    good &= cost.has_value();
-    launch.costs.push_back(cost.value_or(loops::Cost()));
-  }
-  launch.optional = fields.has("optional");
-  if (fields.has("numbers"))
-    launch.numbers = fields.numbers("numbers");
-  if (fields.has("shared")) {
-    launch.shared = fields.number("shared", 1);
-    launch.on = fields.texts("on");
-  }
-  return good && fields.whole() ? std::optional(launch) : std::nullopt;
-}
-
-FailureOr<std::vector<Launch>> Launch::of(Operation *kernel) {
-  return of(kernel, [&](const Twine &what) { kernel->emitError() << what; });
-}
-
-FailureOr<std::vector<Launch>> Launch::of(Operation *kernel, loops::ErrorOf report) {
+std::vector<Launch> Launch::of(Operation *kernel) {
   std::vector<Launch> launches;
-  Attribute written = kernel->getAttr(kLaunchAttr);
-  auto symbol = kernel->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
-  if (!written || !symbol)
-    return launches;
-  auto error = [&](const Twine &what) { report("the kernel '" + symbol.getValue() + "': " + what); };
-  auto all = dyn_cast<ArrayAttr>(written);
-  if (!all) {
-    error("'" + kLaunchAttr + "' is no array");
-    return failure();
-  }
-  auto name = kernel->getAttrOfType<StringAttr>(kKernelAttr); // of a form for some chips
-  for (Attribute one : all) {
-    std::optional<Launch> launch = launchOf(one, (name ? name : symbol).getValue(), error);
-    if (!launch)
-      return failure();
-    launches.push_back(std::move(*launch));
-  }
+  for (tile::LaunchAttr launch : tile::launchesOf(kernel))
+    launches.push_back(launchOf(launch, tile::kernelName(kernel)));
   return launches;
 }
 

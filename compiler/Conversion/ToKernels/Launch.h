@@ -3,13 +3,11 @@
 #define HEDDLE_COMPILER_CONVERSION_TOKERNELS_LAUNCH_H
 
 #include "compiler/Conversion/Lowering/Frame/Cost.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 
 namespace heddle::kernels {
 
-/// On kernels: an array of their launches, a dictionary each.
-constexpr llvm::StringLiteral kLaunchAttr = "heddle.launch";
-
-/// One line `launch` of the card.
+/// A #tile.launch to compute with: one line `launch` of the card.
 struct Launch {
   std::string kernel, entry;
   model::Size items = 0;               ///< a form over the dims of the entry
@@ -25,9 +23,8 @@ struct Launch {
   int64_t number = 0;                  ///< its place among the launches of the entry
 
   static void write(mlir::Operation *kernel, llvm::ArrayRef<Launch> launches);
-  /// Of a kernel; none where nothing is written. Fails, with an error, where what is written is damaged.
-  static mlir::FailureOr<std::vector<Launch>> of(mlir::Operation *kernel);
-  static mlir::FailureOr<std::vector<Launch>> of(mlir::Operation *kernel, loops::ErrorOf report);
+  /// Of a kernel; none where nothing is written.
+  static std::vector<Launch> of(mlir::Operation *kernel);
   /// The bytes that it is given on a chip.
   int64_t sharedOn(llvm::StringRef chip) const;
 };

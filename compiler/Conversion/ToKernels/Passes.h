@@ -6,16 +6,8 @@
 
 namespace heddle::kernels {
 
-/// On the functions that are launched; under which name, where that is not the function's.
-constexpr llvm::StringLiteral kKernelAttr = "heddle.kernel";
-/// On kernels that are for some chips of the target alone: which.
-constexpr llvm::StringLiteral kChipsAttr = "heddle.chips";
-
 /// The arguments of a kernel (runtime/include/heddle/abi.h); behind the indices of repeats come numbers of a launch.
 enum KernelArgument : unsigned { Fail, KernelDims, KernelTensors, KernelArena, KernelWeights, FirstIndex, Numbers = 7 };
-
-/// Whether a kernel is for this chip of the target.
-bool isFor(mlir::Operation *kernel, llvm::StringRef chip);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

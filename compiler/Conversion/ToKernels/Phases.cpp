@@ -45,41 +45,37 @@ void Accesses::visit(Operation *op) {
   unknown |= !led && !own;
 }
 
-void Accesses::touch(Value pointer, bool writes) {
+/// The number of a slot in a table of pointers, if it is a constant.
+static std::optional<int64_t> slotOf(Value address, Value table) {
+  if (address == table)
+    return 0;
+  auto gep = address.getDefiningOp<LLVM::GEPOp>();
+  if (!gep || gep.getBase() != table || gep.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  if (int32_t index = gep.getRawConstantIndices()[0]; index != LLVM::GEPOp::kDynamicIndex)
+    return index;
+  Value index = gep.getDynamicIndices()[0];
+  while (auto cast = index.getDefiningOp<arith::IndexCastOp>())
+    index = cast.getIn();
   APInt constant;
-  auto at = [&](LLVM::GEPOp gep) -> std::optional<std::pair<Value, int64_t>> {
-    ArrayRef<int32_t> indices = gep.getRawConstantIndices();
-    if (indices.size() != 1)
-      return std::nullopt;
-    if (indices[0] != LLVM::GEPOp::kDynamicIndex)
-      return std::pair(Value(), int64_t(indices[0]));
-    Value index = gep.getDynamicIndices()[0];
-    while (auto cast = index.getDefiningOp<arith::IndexCastOp>())
-      index = cast.getIn();
-    if (matchPattern(index, m_ConstantInt(&constant)))
-      return std::pair(Value(), constant.getSExtValue());
-    return std::pair(index, int64_t(0));
-  };
+  return matchPattern(index, m_ConstantInt(&constant)) ? std::optional(constant.getSExtValue()) : std::nullopt;
+}
+
+void Accesses::touch(Value pointer, bool writes) {
   if (pointer == entry.getArgument(Context))
-    return add(pointer, 0, true);
+    return add(pointer.getAsOpaquePointer(), 0, true);
   if (!writes && (pointer == entry.getArgument(Dims) || pointer == entry.getArgument(Tensors) ||
                   pointer == entry.getArgument(Weights)))
     return;
   Operation *op = pointer.getDefiningOp();
-  if (auto gep = dyn_cast_or_null<LLVM::GEPOp>(op)) {
-    if (gep.getBase() != entry.getArgument(Arena))
-      return touch(gep.getBase(), writes);
-    auto place = at(gep);
-    if (place && gep.getElemType().isInteger(8))
-      return add(place->first, place->second, writes);
-  } else if (auto load = dyn_cast_or_null<LLVM::LoadOp>(op)) {
+  if (auto place = dyn_cast_or_null<tile::PlaceOp>(op))
+    return add(place.getFormAttr().getAsOpaquePointer(), 0, writes);
+  if (auto gep = dyn_cast_or_null<LLVM::GEPOp>(op))
+    return touch(gep.getBase(), writes);
+  if (auto load = dyn_cast_or_null<LLVM::LoadOp>(op)) {
     Value tensors = entry.getArgument(Tensors);
-    if (load.getAddr() == tensors)
-      return add(tensors, 0, writes);
-    auto slot = load.getAddr().getDefiningOp<LLVM::GEPOp>();
-    auto number = slot && slot.getBase() == tensors ? at(slot) : std::nullopt;
-    if (number && !number->first)
-      return add(tensors, number->second, writes);
+    if (std::optional<int64_t> slot = slotOf(load.getAddr(), tensors))
+      return add(tensors.getAsOpaquePointer(), *slot, writes);
   } else if (isa_and_nonnull<LLVM::AllocaOp>(op) || (!writes && isa_and_nonnull<LLVM::AddressOfOp>(op))) {
     return;
   } else if (isa_and_nonnull<LLVM::AddrSpaceCastOp>(op)) {

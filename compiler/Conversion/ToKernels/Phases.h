@@ -30,8 +30,8 @@ struct Phase {
   mlir::Location loc;                     ///< of the first op that changes memory
 };
 
-/// Memory that a phase touches, in parts that do not overlap: a place in the arena (the index at which it begins), a
-/// tensor of the call (its number), the record of failures (the context).
+/// Memory that a phase touches, in parts that do not overlap: a place in the arena (its form), a tensor of the call
+/// (its number), the record of failures (the context).
 class Accesses {
 public:
   Accesses(mlir::func::FuncOp entry, const Phase &phase);
@@ -39,16 +39,14 @@ public:
   bool conflictsWith(const Accesses &other) const;
 
 private:
-  using Part = std::pair<const void *, int64_t>; ///< a value and a constant; one of them tells the part
+  using Part = std::pair<const void *, int64_t>; ///< a form or an argument; the number of a tensor
   mlir::func::FuncOp entry;
   llvm::MapVector<Part, bool> parts; ///< whether it is written
   bool unknown = false;              ///< whether it may touch anything
 
   void visit(mlir::Operation *op);
   void touch(mlir::Value pointer, bool writes);
-  void add(mlir::Value value, int64_t constant, bool writes) {
-    parts[{value.getAsOpaquePointer(), constant}] |= writes;
-  }
+  void add(const void *what, int64_t number, bool writes) { parts[{what, number}] |= writes; }
 };
 
 /// Threads of the blocks that tiles of a phase are for; none where it has no tiles.

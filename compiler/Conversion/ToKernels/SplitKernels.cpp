@@ -8,12 +8,12 @@
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
-#include "compiler/Conversion/ToKernels/ItemForms.h"
+#include "compiler/Conversion/ToKernels/Items.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Conversion/ToKernels/Phases.h"
 #include "dialects/Card/IR/Card.h"
-#include "dialects/Tile/IR/Tile.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -120,7 +120,7 @@ bool Splitter::changesMemory(Operation *op) {
 /// Whether `op` gives the same in every kernel: it computes, or loads what no kernel of the entry writes.
 bool Splitter::computable(Operation *op) {
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-    if (op->hasAttr(loops::kKeptAttr))
+    if (tile::isKept(op))
       return true;
     Value base = load.getAddr();
     while (auto gep = base.getDefiningOp<LLVM::GEPOp>())
@@ -284,10 +284,11 @@ static Value dealtBy(const Phase &phase, loops::Code &c, const IRMapping &map, b
   };
   for (Operation *root : phase.ops)
     root->walk([&](Operation *op) {
+      tile::ItemsAttr items = tile::itemsOf(op);
       if (auto launch = dyn_cast<tile::LaunchOp>(op))
         note(launch.getCount(), 1);
-      else if (auto worker = op->getAttrOfType<StringAttr>(loops::kItemsAttr); worker && !tiles)
-        note(cast<scf::ForOp>(op).getUpperBound(), worker.getValue() == "lane" ? loops::kWarp : 1);
+      else if (auto loop = dyn_cast<scf::ForOp>(op); loop && items && !tiles)
+        note(loop.getUpperBound(), items.getEach() == 1 ? loops::kWarp : 1);
     });
   return most;
 }
@@ -299,8 +300,8 @@ void Splitter::makeKernel(ArrayRef<Phase> group) {
   std::string name = shortName(entry).str() + "_" + std::to_string(made);
   auto kernel = func::FuncOp::create(
       b, name, b.getFunctionType({pointer, pointer, pointer, pointer, pointer, i64, i64, pointer}, {}));
-  kernel->setAttr(kKernelAttr, b.getUnitAttr());
-  kernel->setAttr(loops::kDimsAttr, entry->getAttr(loops::kDimsAttr));
+  tile::setKernel(kernel);
+  tile::setDims(kernel, *tile::dimsOf(entry));
   Block *body = kernel.addEntryBlock();
   b.setInsertionPointToEnd(body);
   auto end = func::ReturnOp::create(b);
@@ -330,22 +331,18 @@ void Splitter::makeKernel(ArrayRef<Phase> group) {
     if (Value dealt = dealtBy(phase, c, map, tiled.has_value()))
       before = before ? c.add(before, dealt) : dealt;
   }
-  kernel.walk([](Operation *op) { op->removeAttr(loops::kPlaceAttr); });
+  tile::forgetItems(kernel);
   if (tiled) // what ptxas shares registers out for
     kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
-  Items items = itemsOf(entry, group);
+  Items items = itemsOf(group);
   Launch launch{name,  shortName(entry).str(),    items.count, items.lanes, tiled.value_or(kThreads),
                 times, placeOf(group.front().loc)};
   launch.number = made++;
   launch.optional = items.optional;
   for (const Phase &phase : group)
-    if (auto costs = phase.end ? phase.end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
-      for (Attribute one : costs) {
-        std::optional<loops::Cost> cost =
-            loops::Cost::of(one, [&](const Twine &what) { emitError(phase.end->getLoc()) << what; });
-        good &= cost.has_value();
-        launch.costs.push_back(cost.value_or(loops::Cost()));
-      }
+    if (phase.end)
+      for (tile::CostAttr cost : tile::costsOf(phase.end))
+        launch.costs.push_back(loops::Cost::of(cost));
   askForShared(launch, group);
   Launch::write(kernel, launch);
 }
@@ -431,7 +428,7 @@ struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> entries;
     for (func::FuncOp f : module.getOps<func::FuncOp>())
-      if (f->hasAttr(loops::kDimsAttr))
+      if (tile::dimsOf(f))
         entries.push_back(f);
     for (func::FuncOp entry : entries)
       if (failed(Splitter(entry, alone).run()))

@@ -16,7 +16,7 @@ static constexpr llvm::StringLiteral kPlace = "model.place", kScratch = "model.s
                                      kCopyIn = "model.copy_in", kCopyBack = "model.copy_back", kCopies = "model.copies",
                                      kInPlace = "model.in_place", kSchedule = "model.schedule",
                                      kPieces = "model.pieces", kTarget = "model.target", kBlob = "model.blob",
-                                     kBlobBytes = "model.blob_bytes";
+                                     kBlobBytes = "model.blob_bytes", kLoweredFrom = "model.lowered_from";
 
 //===-- what each may be -------------------------------------------------------===//
 
@@ -111,6 +111,8 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
                                                        : refuse(op, name, "the #model.target of a module", value);
   if (name == kBlob)
     return verifyBlob(op, attr);
+  if (name == kLoweredFrom)
+    return isa<StringAttr>(value) ? success() : refuse(op, name, "the name of an op", value);
   if (name == kBlobBytes) {
     auto bytes = dyn_cast<IntegerAttr>(value);
     return bytes && bytes.getType().isInteger(64) && isa<ModuleOp>(op)
@@ -198,3 +200,11 @@ void heddle::model::setBlob(ModuleOp module, ArrayRef<BlobEntryAttr> entries, in
   module->setAttr(kBlobBytes, b.getI64IntegerAttr(bytes));
 }
 bool heddle::model::hasBlob(ModuleOp module) { return module->hasAttr(kBlob); }
+
+void heddle::model::setLoweredFrom(Operation *made, StringRef op) {
+  made->setAttr(kLoweredFrom, StringAttr::get(made->getContext(), op));
+}
+StringRef heddle::model::takeLoweredFrom(Operation *made) {
+  auto op = dyn_cast_or_null<StringAttr>(made->removeAttr(kLoweredFrom));
+  return op ? op.getValue() : StringRef();
+}

@@ -12,6 +12,9 @@
 
 namespace heddle::model {
 
+/// On a module: the stage that it is in, a name of compiler/Pipelines/Stages.h.
+constexpr llvm::StringLiteral kStageAttr = "heddle.stage";
+
 /// Where a result lies; null: nobody has said.
 PlaceAttr placeOf(mlir::OpResult result);
 /// One place a result.
@@ -58,6 +61,11 @@ int64_t blobBytesOf(mlir::ModuleOp module);
 void setBlob(mlir::ModuleOp module, llvm::ArrayRef<BlobEntryAttr> entries, int64_t bytes);
 /// Whether parameters have their places.
 bool hasBlob(mlir::ModuleOp module);
+
+/// On what an op has become in its entry, where that has regions: the op's name. `take` removes it; empty: there is
+/// none.
+void setLoweredFrom(mlir::Operation *made, llvm::StringRef op);
+llvm::StringRef takeLoweredFrom(mlir::Operation *made);
 
 } // namespace heddle::model
 

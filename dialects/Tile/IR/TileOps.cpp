@@ -3,6 +3,7 @@
 #include "dialects/Tile/IR/Tile.h"
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::tile;
 
 static YieldOp yieldOf(Region &body) { return dyn_cast<YieldOp>(body.front().getTerminator()); }
@@ -122,6 +123,12 @@ LogicalResult StreamOp::verifyRegions() {
     if (getBulk() && (!copy.getGroups() || copy.getPanels())) // stream_c4
       return copy.emitOpError("expected a matrix in groups and no panels for a bulk copy, got ")
              << (copy.getGroups() ? "groups in panels" : "no groups");
+  return success();
+}
+
+LogicalResult PlaceOp::verify() {
+  if (!model::Size::parse(getForm())) // place_c1
+    return emitOpError("expected the size form of an offset, got ") << getFormAttr();
   return success();
 }
 

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_DIALECTS_TILE_IR_TILEOPS_TD
 #define HEDDLE_DIALECTS_TILE_IR_TILEOPS_TD
 
-include "dialects/Tile/IR/TileTypes.td"
+include "dialects/Tile/IR/TileAttrs.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// An address in the one memory that all threads of all blocks know.
@@ -106,6 +106,22 @@ def Tile_CopyOp : Tile_Op<"copy"> {
   let hasVerifier = 1;
   let assemblyFormat = [{
     $from `[` $row `,` $column `]` `of` $rows `by` $columns (`panels` $panels^)? (`groups` $groups^)? (`anywhere` $anywhere^)? `->` $to attr-dict `:` type($to) }];
+}
+
+def Tile_PlaceOp : Tile_Op<"place", [Pure]> {
+  let summary = "an address in the arena at which planned memory begins";
+  let description = [{
+    The address `offset` bytes after the base. The form says the same offset over the dims of the entry. Memory of two
+    places with different forms does not overlap, so a place tells which memory a phase touches.
+    - (C1) The place is a size form.
+    ```mlir
+    %rows = tile.place %arena at %offset, "64*T"
+    ```
+  }];
+  let arguments = (ins Tile_Address:$base, I64:$offset, StrAttr:$form);
+  let results = (outs Tile_Address:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "$base `at` $offset `,` $form attr-dict";
 }
 
 def Tile_RoundsOp : Tile_Op<"rounds", [SingleBlock]> {

@@ -15,6 +15,7 @@ using namespace heddle::tile;
 #include "dialects/Tile/IR/TileOps.cpp.inc"
 
 void TileDialect::initialize() {
+  registerAttributes();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/Tile/IR/TileTypes.cpp.inc"

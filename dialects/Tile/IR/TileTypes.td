@@ -10,8 +10,11 @@ def Tile_Dialect : Dialect {
   let name = "tile";
   let cppNamespace = "::heddle::tile";
   let summary = "programs with tiles that threads share";
+  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let extraClassDeclaration = "void registerAttributes();";
 }
 
 class Tile_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {

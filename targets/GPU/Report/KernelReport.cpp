@@ -6,7 +6,6 @@
 
 #include "targets/GPU/Report/KernelReport.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
-#include "compiler/Conversion/ToKernels/Passes.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/GPU/Ptxas.h"
@@ -253,12 +252,9 @@ std::optional<llvm::json::Object> heddle::gpu::report(ModuleOp module, StringRef
   std::vector<Launch> launches;
   llvm::SmallVector<std::string> entries;
   for (auto f : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!kernels::isFor(f, chip))
+    if (!tile::isFor(f, chip))
       continue;
-    FailureOr<std::vector<Launch>> mine = Launch::of(f);
-    if (failed(mine))
-      return std::nullopt;
-    for (Launch &launch : *mine) {
+    for (Launch &launch : Launch::of(f)) {
       if (!llvm::is_contained(entries, launch.entry))
         entries.push_back(launch.entry);
       launches.push_back(std::move(launch));

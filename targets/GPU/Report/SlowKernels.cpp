@@ -2,7 +2,6 @@
 
 #include "targets/GPU/Report/SlowKernels.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
-#include "compiler/Conversion/ToKernels/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/GPU/Report/KernelReport.h"
 #include "llvm/ADT/MapVector.h"
@@ -47,12 +46,9 @@ static int64_t total(const std::map<StringRef, int64_t> &places) {
 static void collect(ModuleOp module, StringRef chip, llvm::SetVector<StringRef> &words, Places &places,
                     std::vector<Launch> &kept) {
   for (auto f : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!kernels::isFor(f, chip))
+    if (!tile::isFor(f, chip))
       continue;
-    FailureOr<std::vector<Launch>> launches = Launch::of(f);
-    assert(succeeded(launches) && "the stage is verified");
-    for (Launch &launch : *launches)
-      kept.push_back(std::move(launch));
+    llvm::append_range(kept, Launch::of(f));
   }
   for (const Launch &launch : kept) {
     std::map<StringRef, int64_t> here;

@@ -70,6 +70,6 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("a place that is still read is written over", "Phases.cpp", "(mine.second || it->second)", "mine.second"),
     ("what a phase writes is read beside it", "Phases.cpp", "(mine.second || it->second)", "it->second"),
     ("a phase has the level of those that it needs", "Phases.cpp", "level = levels[i] + 1;", "level = levels[i];"),
-    ("a kernel has the items of its first phase", "ItemForms.cpp", "all = {count + more,", "all = {count,"),
+    ("a kernel has the items of its first phase", "Items.cpp", "all = {count + more,", "all = {count,"),
     ("all phases of a kernel begin with its first team", "SplitKernels.cpp", "if (before && !tiled)", "if (before && tiled)"),
 ]] + [("rounded rows lie over an operand of f32", "compiler/Plan/PlanMemory.cpp", "operand.getType() || target.bytesOf(op->getResult(0)))\n    return false;", "operand.getType())\n    return false;", "../../Plan/plan-memory-kept.mlir")]

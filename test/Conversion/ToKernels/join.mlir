@@ -7,7 +7,7 @@
 #step = #card.entry<name = "step", dims = ["B", "past"], arena = "64">
 module attributes {card.entries = [#run, #step]} {
   // At T * 4, weights from 100 on.
-  func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "T"], heddle.launch = [{costs = [], entry = "run", items = "B", lanes = 32 : i64, number = 0 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+  func.func @run_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {tile.kernel, tile.dims = ["B", "T"], tile.launches = [#tile.launch<entry = "run", items = "B", each = 32, threads = 128>]} {
     %four = arith.constant 4 : index
     %unused = llvm.load %dims : !llvm.ptr -> i64
     %at1 = llvm.getelementptr %dims[1] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -15,7 +15,7 @@ module attributes {card.entries = [#run, #step]} {
     %t = arith.index_cast %t64 : i64 to index
     %bytes = arith.muli %t, %four : index
     %b64 = arith.index_cast %bytes : index to i64
-    %to = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %to = tile.place %arena at %b64, "4*T"
     %w = llvm.getelementptr %weights[100] : (!llvm.ptr) -> !llvm.ptr, i8
     %in = llvm.load %tensors : !llvm.ptr -> !llvm.ptr
     %x = llvm.load %in : !llvm.ptr -> f32
@@ -26,7 +26,7 @@ module attributes {card.entries = [#run, #step]} {
     return
   }
   // At 64, weights of the layer i; ops in another order.
-  func.func @run_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "T"], heddle.launch = [{costs = [], entry = "run", items = "T", lanes = 32 : i64, number = 1 : i64, place = "f:1:2", threads = 128 : i64, times = 2 : i64}]} {
+  func.func @run_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {tile.kernel, tile.dims = ["B", "T"], tile.launches = [#tile.launch<entry = "run", items = "T", each = 32, threads = 128, number = 1, times = 2, place = "f:1:2">]} {
     %layer = arith.index_cast %i : i64 to index
     %stride = arith.constant 1000 : index
     %begin = arith.constant 200 : index
@@ -37,7 +37,8 @@ module attributes {card.entries = [#run, #step]} {
     %at2 = llvm.getelementptr %tensors[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %in = llvm.load %at2 : !llvm.ptr -> !llvm.ptr
     %b = llvm.load %dims : !llvm.ptr -> i64
-    %to = llvm.getelementptr %arena[64] : (!llvm.ptr) -> !llvm.ptr, i8
+    %c64 = arith.constant 64 : i64
+    %to = tile.place %arena at %c64, "64"
     %x = llvm.load %in : !llvm.ptr -> f32
     %y = llvm.load %w : !llvm.ptr -> f32
     %sum = arith.addf %x, %y : f32
@@ -46,14 +47,14 @@ module attributes {card.entries = [#run, #step]} {
     return
   }
   // As the first one; `past` in the place of T.
-  func.func @step_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "past"], heddle.launch = [{costs = [], entry = "step", items = "B", lanes = 32 : i64, number = 0 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+  func.func @step_0(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {tile.kernel, tile.dims = ["B", "past"], tile.launches = [#tile.launch<entry = "step", items = "B", each = 32, threads = 128>]} {
     %four = arith.constant 4 : index
     %at1 = llvm.getelementptr %dims[1] : (!llvm.ptr) -> !llvm.ptr, i64
     %t64 = llvm.load %at1 : !llvm.ptr -> i64
     %t = arith.index_cast %t64 : i64 to index
     %bytes = arith.muli %t, %four : index
     %b64 = arith.index_cast %bytes : index to i64
-    %to = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %to = tile.place %arena at %b64, "4*past"
     %w = llvm.getelementptr %weights[100] : (!llvm.ptr) -> !llvm.ptr, i8
     %in = llvm.load %tensors : !llvm.ptr -> !llvm.ptr
     %x = llvm.load %in : !llvm.ptr -> f32
@@ -64,7 +65,7 @@ module attributes {card.entries = [#run, #step]} {
     return
   }
   // A number that is no place: another kernel.
-  func.func @step_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {heddle.kernel, heddle.dims = ["B", "past"], heddle.launch = [{costs = [], entry = "step", items = "7", lanes = 32 : i64, number = 1 : i64, place = "", threads = 128 : i64, times = 1 : i64}]} {
+  func.func @step_1(%fail: !llvm.ptr, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr, %i: i64, %j: i64, %numbers: !llvm.ptr) attributes {tile.kernel, tile.dims = ["B", "past"], tile.launches = [#tile.launch<entry = "step", items = "7", each = 32, threads = 128, number = 1>]} {
     %seven = arith.constant 7 : i64
     llvm.store %seven, %arena : i64, !llvm.ptr
     return
@@ -89,7 +90,7 @@ module attributes {card.entries = [#run, #step]} {
 // CARD-NEXT: end
 // CHECK-LABEL: func.func @run_0(
 // CHECK-SAME: %{{[a-z0-9]*}}: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %[[TENSORS:[a-z0-9]*]]: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %[[WEIGHTS:[a-z0-9]*]]: !llvm.ptr, %[[I:[a-z0-9]*]]: i64, %{{[a-z0-9]*}}: i64, %[[NUMBERS:[a-z0-9]*]]: !llvm.ptr {llvm.byval = !llvm.array<5 x i64>})
-// CHECK-SAME: heddle.launch = [{{.*}}numbers = array<i64: 0, 0, 100, 2, 1>{{.*}}numbers = array<i64: 2, 1000, 200, 3, 0>{{.*}}entry = "step"{{.*}}]
+// CHECK-SAME: tile.launches = [{{.*}}numbers = [0, 0, 100, 2, 1]{{.*}}numbers = [2, 1000, 200, 3, 0]{{.*}}entry = "step"{{.*}}]
 // CHECK-DAG: llvm.getelementptr %[[NUMBERS]][0]
 // CHECK-DAG: llvm.getelementptr %[[NUMBERS]][4]
 // CHECK: llvm.store

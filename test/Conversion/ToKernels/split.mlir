@@ -5,7 +5,7 @@
 // needs; a repeat is a loop of launches whose variable is `i`; a condition around barriers stands inside of each kernel.
 module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], arena = "64">], model.target = #model.target<"cuda", chip = "sm_80+sm_90a", lanes = 32, registers = 255>} {
   func.func private @heddle_barrier(!llvm.ptr)
-  func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = ["B", "T"]} {
+  func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {tile.dims = ["B", "T"]} {
     %t = arith.index_cast %team : i64 to index
     %n = arith.index_cast %teams : i64 to index
     %b64 = llvm.load %dims : !llvm.ptr -> i64
@@ -22,12 +22,12 @@ module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], 
       %x = arith.index_cast %i : index to i64
       %at = llvm.getelementptr %arena[%x] : (!llvm.ptr, i64) -> !llvm.ptr, i64
       llvm.store %x, %at : i64, !llvm.ptr
-    } {heddle.items = "team"}
-    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}]} : (!llvm.ptr) -> ()
+    } {tile.items = #tile.items<count = "B*T", each = 32>}
+    func.call @heddle_barrier(%context) {tile.costs = [#tile.cost<op = "map", operations = "0", read = "4*B*T", written = "8*B*T">]} : (!llvm.ptr) -> ()
     scf.for %layer = %zero to %three step %one {
       // A stretch of items: from rows * team / teams on.
       %product = arith.muli %b, %t : index
-      %from = arith.divui %product, %n : index
+      %from = arith.divui %product, %n {tile.items = #tile.items<count = "B", each = 32>} : index
       %y = arith.addi %from, %layer : index
       %z = arith.index_cast %y : index to i64
       llvm.store %z, %arena : i64, !llvm.ptr
@@ -38,7 +38,7 @@ module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], 
       scf.if %absent {
         scf.for %i = %t to %length step %n {
           llvm.store %t64, %arena : i64, !llvm.ptr
-        } {heddle.items = "lane"}
+        } {tile.items = #tile.items<count = "T", each = 1>}
         func.call @heddle_barrier(%context) : (!llvm.ptr) -> ()
       }
     }
@@ -59,7 +59,7 @@ module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], 
 // CHECK-LABEL: func.func @run_0(
 // CHECK-SAME: %[[FAIL:[a-z0-9]*]]: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: !llvm.ptr)
 // What the barrier says of the phase stands on the kernel.
-// CHECK-SAME: attributes {heddle.dims = ["B", "T"], heddle.kernel, heddle.launch = [{costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, number = 0 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}]}
+// CHECK-SAME: attributes {tile.dims = ["B", "T"], tile.kernel, tile.launches = [#tile.launch<entry = "run", items = "B*T", each = 32, threads = 128, place = "{{[^"]*}}", costs = [#tile.cost<op = "map", operations = "0", read = "4*B*T", written = "8*B*T">]>]}
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.load %[[DIMS]]
 // CHECK: scf.for

@@ -7,14 +7,14 @@
 // CARD-NEXT: launch run_1 items B of 32 threads 128
 module attributes {card.entries = [#card.entry<name = "run", dims = ["B"], arena = "64">], model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
   func.func private @heddle_barrier(!llvm.ptr)
-  func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = ["B"]} {
+  func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {tile.dims = ["B"]} {
     %t = arith.index_cast %team : i64 to index
     %n = arith.index_cast %teams : i64 to index
     %b64 = llvm.load %dims : !llvm.ptr -> i64
     %b = arith.index_cast %b64 : i64 to index
     scf.for %i = %t to %b step %n {
       llvm.store %b64, %arena : i64, !llvm.ptr
-    } {heddle.items = "team"}
+    } {tile.items = #tile.items<count = "B", each = 32>}
     %c127 = arith.constant 127 : index
     %c128 = arith.constant 128 : index
     %more = arith.addi %b, %c127 : index
@@ -28,21 +28,21 @@ module attributes {card.entries = [#card.entry<name = "run", dims = ["B"], arena
         tile.yield
       }
       tile.yield
-    }
+    } {tile.items = #tile.items<count = "(B+127)//128", each = 256>}
     func.call @heddle_barrier(%context) : (!llvm.ptr) -> ()
     scf.for %i = %t to %b step %n {
       llvm.store %b64, %arena : i64, !llvm.ptr
-    } {heddle.items = "team"}
+    } {tile.items = #tile.items<count = "B", each = 32>}
     func.call @heddle_barrier(%context) : (!llvm.ptr) -> ()
     return
   }
 }
 
 // CHECK-LABEL: func.func @run_0(
-// CHECK-SAME: attributes {{.*}}heddle.kernel, heddle.launch = {{.*}}, nvvm.maxntid = array<i32: 256>}
+// CHECK-SAME: attributes {nvvm.maxntid = array<i32: 256>, {{.*}}tile.kernel, tile.launches = {{.*}}]}
 // CHECK: scf.for
 // CHECK: tile.launch %{{.*}} threads 256 {
 // CHECK: tile.each
 // CHECK-LABEL: func.func @run_1(
-// CHECK-SAME: attributes {{.*}}heddle.kernel, heddle.launch = {{.*}}]}
-// CHECK-NOT: tile.
+// CHECK-SAME: attributes {{.*}}tile.kernel, tile.launches = {{.*}}]}
+// CHECK-NOT: tile.{{launch |items}}

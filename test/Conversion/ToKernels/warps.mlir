@@ -10,13 +10,13 @@ module attributes {heddle.stage = "fused", model.target = #model.target<"cuda", 
 }
 // CHECK-LABEL: func.func private @heddle_entry_run(
 // CHECK-SAME: %[[TEAM:[a-z0-9]*]]: i64, %[[TEAMS:[a-z0-9]*]]: i64
-// CHECK-SAME: heddle.dims = ["B"]
+// CHECK-SAME: tile.dims = ["B"]
 // CHECK-DAG: %[[T:.*]] = arith.index_cast %[[TEAM]]
 // CHECK-DAG: %[[N:.*]] = arith.index_cast %[[TEAMS]]
 // CHECK: scf.for %{{.*}} = %[[T]] to %{{.*}} step %[[N]]
 // CHECK-NOT: vector<
 // CHECK-COUNT-5: nvvm.shfl.sync bfly
 // CHECK-NOT: nvvm.shfl.sync
-// CHECK: heddle.items = "team"
+// CHECK: tile.items = #tile.items<count = "B", each = 32>
 // CHECK-NEXT: arith.constant 0 : i64
 // CHECK-NEXT: call @heddle_barrier

@@ -4,6 +4,38 @@
 !x = !tile.shared<128x16xf32, turned>
 !w = !tile.shared<16x128xf32, plain>
 
+// What is known of a program and its launches.
+// CHECK: module attributes {tile.regrouped = [#tile.regroup<offset = 64, depth = 16, panels = 2, width = 32>]}
+module attributes {tile.regrouped = [#tile.regroup<offset = 64, depth = 16, panels = 2, width = 32>]} {
+  func.func private @barrier()
+  // CHECK: func.func @entry(
+  // CHECK-SAME: attributes {tile.costs = [#tile.cost<op = "linear", operations = "2*T", read = "4*T", written = "4*T", dots = true, untiled = "wide">], tile.dims = ["B", "T"]}
+  func.func @entry(%arena: !llvm.ptr, %offset: i64, %count: index, %n: index) attributes {tile.dims = ["B", "T"], tile.costs = [#tile.cost<op = "linear", operations = "2*T", read = "4*T", written = "4*T", dots = true, integers = false, untiled = "wide">]} {
+    %zero = arith.constant 0 : index
+    // CHECK: %[[PLACE:.+]] = tile.place %{{.+}} at %{{.+}}, "64*T"
+    %place = tile.place %arena at %offset, "64*T"
+    // CHECK: llvm.load %[[PLACE]] {tile.kept = "B*T"} : !llvm.ptr -> i64
+    %kept = llvm.load %place {tile.kept = "B*T"} : !llvm.ptr -> i64
+    // CHECK: } {tile.items = #tile.items<count = "B*T", each = 32>}
+    scf.for %i = %zero to %count step %n {
+    } {tile.items = #tile.items<count = "B*T", each = 32, estimate = false>}
+    // CHECK: tile.launch
+    tile.launch %count threads 64 {
+    ^bb0(%tile: index):
+      tile.yield
+    // CHECK: } {tile.items = #tile.items<count = "B", each = 64, estimate = true>}
+    } {tile.items = #tile.items<count = "B", each = 64, estimate = true>}
+    // CHECK: call @barrier() {tile.costs = [#tile.cost<op = "map", operations = "0", read = "T", written = "T", integers = true>]}
+    func.call @barrier() {tile.costs = [#tile.cost<op = "map", operations = "0", read = "T", written = "T", integers = true>]} : () -> ()
+    return
+  }
+  // CHECK: func.func private @kernel() attributes {tile.chips = ["sm_80"], tile.kernel = "run_0",
+  // CHECK-SAME: tile.launches = [#tile.launch<entry = "run", items = "B", each = 1, threads = 128, times = 3, optional = true, place = "a.json:1:2", costs = [#tile.cost<op = "map", operations = "0", read = "T", written = "T">], shared = 65536, on = ["sm_80"], numbers = [0, 64]>]}
+  func.func private @kernel() attributes {tile.kernel = "run_0", tile.chips = ["sm_80"], tile.launches = [#tile.launch<entry = "run", items = "B", each = 1, threads = 128, times = 3, optional = true, place = "a.json:1:2", costs = [#tile.cost<op = "map", operations = "0", read = "T", written = "T">], shared = 65536, on = ["sm_80"], numbers = [0, 64]>]}
+  // CHECK: func.func private @other() attributes {tile.kernel, tile.launches = [#tile.launch<entry = "run", items = "1", each = 32, threads = 64>]}
+  func.func private @other() attributes {tile.kernel, tile.launches = [#tile.launch<entry = "run", items = "1", each = 32, threads = 64, times = 1>]}
+}
+
 // CHECK-LABEL: func.func @f32
 func.func @f32(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %count: index, %rows: index) {
   %k = arith.constant 768 : index

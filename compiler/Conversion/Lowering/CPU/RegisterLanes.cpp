@@ -57,9 +57,10 @@ void RegisterLanes::elements(Code &c, Value n, llvm::function_ref<void(Value)> b
   c.loop(c.constant(0), n, 1, body);
 }
 
-void RegisterLanes::items(Code &c, Value n, Value team, Value teams, Worker,
-                          llvm::function_ref<void(Value)> body) const {
+Operation *RegisterLanes::items(Code &c, Value n, Value team, Value teams, Worker,
+                                llvm::function_ref<void(Value)> body) const {
   Value from = c.div(c.mul(n, team), teams);
   Value to = c.div(c.mul(n, c.add(team, 1)), teams);
   c.loop(from, to, 1, body);
+  return &*std::prev(c.b.getInsertionPoint());
 }

@@ -20,8 +20,8 @@ public:
   Value farAngle(Code &c, Value x, bool sine) const override;
   void sync(Code &) const override {}
   void elements(Code &c, Value n, llvm::function_ref<void(Value)> body) const override;
-  void items(Code &c, Value n, Value team, Value teams, Worker worker,
-             llvm::function_ref<void(Value)> body) const override;
+  mlir::Operation *items(Code &c, Value n, Value team, Value teams, Worker worker,
+                         llvm::function_ref<void(Value)> body) const override;
 };
 
 } // namespace heddle::loops

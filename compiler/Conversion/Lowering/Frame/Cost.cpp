@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::model;
-using heddle::loops::Cost, heddle::loops::ErrorOf, heddle::loops::Fields, heddle::loops::kCostsAttr;
+using heddle::loops::Cost;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
@@ -263,24 +263,19 @@ Size heddle::loops::bytesRead(func::FuncOp function) {
 
 //===-- as an attribute --------------------------------------------------------------===//
 
-DictionaryAttr Cost::attribute(MLIRContext *context) const {
-  Builder b(context);
-  SmallVector<NamedAttribute> all{b.getNamedAttr("dots", b.getBoolAttr(dots)),
-                                  b.getNamedAttr("integers", b.getBoolAttr(integers)),
-                                  b.getNamedAttr("op", b.getStringAttr(op)),
-                                  b.getNamedAttr("operations", b.getStringAttr(operations.str())),
-                                  b.getNamedAttr("read", b.getStringAttr(read.str())),
-                                  b.getNamedAttr("written", b.getStringAttr(written.str()))};
-  if (!untiled.empty())
-    all.push_back(b.getNamedAttr("untiled", b.getStringAttr(untiled)));
-  return b.getDictionaryAttr(all);
+tile::CostAttr Cost::attribute(MLIRContext *context) const {
+  auto text = [&](const Twine &value) { return StringAttr::get(context, value); };
+  return tile::CostAttr::get(context, text(op), text(operations.str()), text(read.str()), text(written.str()), dots,
+                             integers, untiled.empty() ? StringAttr() : text(untiled));
 }
 
-std::optional<Cost> Cost::of(Attribute attribute, ErrorOf error) {
-  Fields fields(attribute, kCostsAttr, error);
-  Cost cost{fields.text("op"),   fields.form("operations"), fields.flag("dots"),
-            fields.form("read"), fields.form("written"),    fields.flag("integers")};
-  if (fields.has("untiled"))
-    cost.untiled = fields.text("untiled");
-  return fields.whole() ? std::optional(cost) : std::nullopt;
+Cost Cost::of(tile::CostAttr attribute) {
+  auto form = [](StringAttr text) { return *Size::parse(text.getValue()); };
+  return {attribute.getOp().str(),
+          form(attribute.getOperations()),
+          attribute.getDots(),
+          form(attribute.getRead()),
+          form(attribute.getWritten()),
+          attribute.getIntegers(),
+          attribute.getUntiled() ? attribute.getUntiled().str() : ""};
 }

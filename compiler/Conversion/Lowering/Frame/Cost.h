@@ -7,15 +7,12 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FRAME_COST_H
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_FRAME_COST_H
 
-#include "compiler/Conversion/Lowering/Frame/Fields.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
+#include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace heddle::loops {
-
-/// On the barrier that ends a phase: an array of what its ops took, each a dictionary that Cost writes and reads.
-constexpr llvm::StringLiteral kCostsAttr = "heddle.costs";
 
 struct Cost {
   std::string op;                    ///< "linear"
@@ -26,9 +23,8 @@ struct Cost {
   /// Why the products have no tiles that threads share, in a word; "" where they have, or need none.
   std::string untiled = {};
 
-  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
-  /// Of one element of `heddle.costs`; nothing, with an error, where it is damaged.
-  static std::optional<Cost> of(mlir::Attribute attribute, ErrorOf error);
+  tile::CostAttr attribute(mlir::MLIRContext *context) const;
+  static Cost of(tile::CostAttr attribute);
 };
 
 /// Bytes of a tensor where it lies: a parameter in its layout, a cache in its type.

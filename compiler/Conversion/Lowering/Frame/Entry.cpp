@@ -22,7 +22,7 @@ using model::StateType;
 /// arena, weights) and loads the address of each input and state from `tensors`. Lengths are computed after
 /// `prologueEnd`.
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
-    : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),
+    : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, LengthCode(builder, machine.lanes),
       machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), rowBounds(plan::rowBounds(source)),
       dimNames(entryDims(source)) {
   b.setInsertionPointToEnd(module.getBody());
@@ -65,7 +65,7 @@ LogicalResult Lowering::lowerBlock(Block &block) {
     for (Operation *made = last ? last->getNextNode() : &end->getBlock()->front(); made != end;
          made = made->getNextNode())
       if (made->getNumRegions())
-        made->setAttr(kOfAttr, b.getStringAttr(op.getName().stripDialect()));
+        model::setLoweredFrom(made, op.getName().stripDialect());
   }
   return success();
 }
@@ -110,7 +110,7 @@ LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machin
     Lowering lowering(source, machine);
     if (failed(lowering.run()))
       return failure();
-    if (!machine.costs)
+    if (!machine.kernels)
       phases.push_back(std::move(lowering.phases));
     done(lowering);
   }

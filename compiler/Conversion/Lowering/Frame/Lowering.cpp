@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/Abi.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -17,12 +18,12 @@ using model::Size;
 
 /// Each form is computed once, in the prologue of the entry, and remembered by its text. Its dims are loaded from the
 /// entry's argument, except those that the function found out itself (setSize) and the number of threads.
-Value Lowering::size(const Size &form) {
+Length Lowering::size(const Size &form) {
   if (std::optional<int64_t> n = form.constant())
-    return constant(*n);
+    return number(*n);
   std::string text = form.str();
   if (auto it = sizes.find(text); it != sizes.end())
-    return it->second;
+    return {it->second, form};
   OpBuilder::InsertionGuard guard(b);
   Location loc = b.getLoc();
   b.setLoc(source.getLoc());
@@ -58,11 +59,13 @@ Value Lowering::size(const Size &form) {
   prologueEnd = &*std::prev(b.getInsertionPoint());
   b.setLoc(loc);
   sizes[text] = v;
-  return v;
+  return {v, form};
 }
 
-void Lowering::setSize(StringRef dim, Value value) {
-  sizes[dim.str()] = value;
+void Lowering::setSize(StringRef dim, Value load) {
+  if (machine.kernels)
+    tile::setKept(load.getDefiningOp(), rowBounds.at(dim.str()));
+  sizes[dim.str()] = toIndex(load);
   prologueEnd = &*std::prev(b.getInsertionPoint());
 }
 
@@ -93,7 +96,7 @@ Values Lowering::unravel(ModelTensorType type, Value at) {
   return out;
 }
 
-Value Lowering::count(ModelTensorType type, int64_t from, int64_t to) {
+Length Lowering::count(ModelTensorType type, int64_t from, int64_t to) {
   Size n = 1;
   for (int64_t i = from; i < to; ++i)
     n = n * type.getSize(i);
@@ -116,12 +119,10 @@ Value Lowering::index(Value index) {
 /// A place in the arena.
 static Value placeAt(Lowering &l, const Size &offset) {
   Value index = l.size(offset);
-  if (!l.machine.costs)
+  if (!l.machine.kernels)
     return l.at(l.arena, index, l.b.getI8Type());
-  auto begin =
-      LLVM::GEPOp::create(l.b, l.arena.getType(), l.b.getI8Type(), l.arena, ArrayRef<LLVM::GEPArg>{l.toI64(index)});
-  begin->setAttr(kPlaceAttr, l.b.getStringAttr(offset.str()));
-  return begin;
+  Value bytes = l.toI64(index);
+  return tile::PlaceOp::create(l.b, l.arena.getType(), l.arena, bytes, offset.str());
 }
 
 Value Lowering::place(model::PlaceAttr place) {
@@ -189,11 +190,11 @@ void Lowering::barrier(Location loc) {
 }
 
 void Lowering::endPhase(Operation *end) {
-  if (machine.costs && !spent.empty()) {
-    SmallVector<Attribute> costs;
+  if (machine.kernels && !spent.empty()) {
+    SmallVector<tile::CostAttr> costs;
     for (const Cost &cost : spent)
       costs.push_back(cost.attribute(b.getContext()));
-    end->setAttr(kCostsAttr, b.getArrayAttr(costs));
+    tile::setCosts(end, costs);
   }
   dealt = false;
   std::string weight;
@@ -216,19 +217,45 @@ void Lowering::fail(abi::Failure code, Value x, Value y) {
   call(external("heddle_fail"), {context, number, x, y});
 }
 
-void Lowering::parallelFor(Location loc, Value n, llvm::function_ref<void(Value)> body) {
-  b.setLoc(loc);
-  vectorLanes.items(*this, n, tid, nth, Worker::Team, body);
+/// Whether a form never grows when one of these lengths shrinks.
+static bool growsWith(const Size &form, const std::map<std::string, Size> &lengths) {
+  struct Part {
+    bool found, grows;
+  };
+  auto number = [](int64_t) { return Part{false, true}; };
+  auto dim = [&](StringRef name) { return Part{lengths.count(name.str()) != 0, true}; };
+  auto binary = [](char op, Part x, Part y) {
+    bool against = (op == '-' || op == '/') && y.found;
+    return Part{x.found || y.found, x.grows && y.grows && !against};
+  };
+  return model::visitSize<Part>(form.str(), {number, dim, binary})->grows;
 }
 
-void Lowering::forEach(Location loc, Value n, llvm::function_ref<void(Value)> body) {
-  b.setLoc(loc);
-  vectorLanes.items(*this, n, tid, nth, Worker::Lane, body);
+void heddle::loops::noteItems(Lowering &l, Operation *op, const Length &n, int64_t threads) {
+  if (!l.machine.kernels)
+    return;
+  StringAttr count = l.b.getStringAttr(n.form.substitute(l.rowBounds).str());
+  tile::setItems(op, tile::ItemsAttr::get(l.b.getContext(), count, threads, !growsWith(n.form, l.rowBounds)));
 }
 
-std::pair<Value, Value> Lowering::share(Value n) { return {div(mul(n, tid), nth), div(mul(n, add(tid, 1)), nth)}; }
+void Lowering::parallelFor(Location loc, const Length &n, llvm::function_ref<void(Value)> body) {
+  b.setLoc(loc);
+  noteItems(*this, vectorLanes.items(*this, n, tid, nth, Worker::Team, body), n, lanes);
+}
 
-void Lowering::forStretches(Location loc, Value n, Value parts, llvm::function_ref<void(Value, Value)> body) {
+void Lowering::forEach(Location loc, const Length &n, llvm::function_ref<void(Value)> body) {
+  b.setLoc(loc);
+  noteItems(*this, vectorLanes.items(*this, n, tid, nth, Worker::Lane, body), n, 1);
+}
+
+std::pair<Value, Value> Lowering::share(const Length &n) {
+  Value items = n, from = div(mul(items, tid), nth), to = div(mul(items, add(tid, 1)), nth);
+  if (auto begin = from.getDefiningOp<arith::DivUIOp>())
+    noteItems(*this, begin, n, lanes);
+  return {from, to};
+}
+
+void Lowering::forStretches(Location loc, const Length &n, Value parts, llvm::function_ref<void(Value, Value)> body) {
   b.setLoc(loc);
   if (!machine.worksFromCounter || dealt) {
     auto [from, to] = share(n);
@@ -279,9 +306,9 @@ func::FuncOp Lowering::kernel(Location loc, StringRef name, FunctionType type,
 
 void Lowering::call(func::FuncOp callee, ValueRange operands) { func::CallOp::create(b, callee, operands); }
 
-void Lowering::copy(Value from, Value to, Type element, Value n) {
+void Lowering::copy(Value from, Value to, Type element, const Length &n) {
   // Blocks of 4096 elements are dealt out, so that short copies stay on one thread.
-  Value blocks = div(add(n, 4095), constant(4096));
+  Length blocks = this->parts(n, 4096);
   parallelFor(b.getLoc(), blocks, [&](Value i) {
     Value begin = mul(i, 4096);
     vectors(min(sub(n, begin), constant(4096)), [&](Value j, Value mask) {

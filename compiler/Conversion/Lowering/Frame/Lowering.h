@@ -15,6 +15,7 @@
 #define HEDDLE_COMPILER_CONVERSION_LOWERING_FRAME_LOWERING_H
 
 #include "compiler/Conversion/Lowering/Frame/Cost.h"
+#include "compiler/Conversion/Lowering/Frame/Length.h"
 #include "compiler/Conversion/Lowering/Language/Code.h"
 #include "compiler/Plan/Lengths.h"
 #include "dialects/Attn/IR/AttnPlanAttrs.h"
@@ -26,19 +27,6 @@ enum class Failure : int64_t; // Abi.h
 }
 
 namespace heddle::loops {
-
-/// On a load whose value no later phase of the entry changes (what the function has found out for itself): the bound of
-/// that value, a form.
-constexpr llvm::StringLiteral kKeptAttr = "heddle.kept";
-
-/// On an address in the arena at which planned memory begins: the form of that place. Two places do not overlap.
-constexpr llvm::StringLiteral kPlaceAttr = "heddle.place";
-
-/// On entries that kernels are made of, and on these kernels: the names of the lengths that lie in `dims`.
-constexpr llvm::StringLiteral kDimsAttr = "heddle.dims";
-
-/// On what an op has become in its entry, where that has regions: the op's name.
-constexpr llvm::StringLiteral kOfAttr = "heddle.of";
 
 class Lowering;
 
@@ -66,7 +54,7 @@ struct Machine {
   const Programs &programs;     ///< the ops that a target writes itself
   int64_t registers = 32;       ///< vector registers
   bool worksFromCounter = true; ///< threads take work from counters (heddle_take); else each has a fixed stretch
-  bool costs = false; ///< barriers have what the phase before them took as an attribute (Cost.h), places their forms
+  bool kernels = false;         ///< kernels are made of entries: costs, items and places stay on them (dialects/Tile)
 };
 
 /// What threads do between two barriers.
@@ -76,7 +64,7 @@ struct Phase {
   int64_t repeats;    ///< how often a call does it: repeats stand around it
 };
 
-class Lowering : private OwnBuilder, public Code {
+class Lowering : private OwnBuilder, public LengthCode {
 public:
   Lowering(mlir::func::FuncOp source, const Machine &machine);
 
@@ -93,10 +81,10 @@ public:
   mlir::LogicalResult run();
 
   /// The value of a length form (index), computed once in the entry block.
-  mlir::Value size(const model::Size &form);
-  mlir::Value size(llvm::StringRef form) { return size(*model::Size::parse(form)); }
-  /// A dim that the function itself has found out; the code is at the top of the function.
-  void setSize(llvm::StringRef dim, mlir::Value value);
+  Length size(const model::Size &form);
+  Length size(llvm::StringRef form) { return size(*model::Size::parse(form)); }
+  /// A dim that the function itself has found out: an i64 load, which no later phase of the entry changes.
+  void setSize(llvm::StringRef dim, mlir::Value load);
 
   /// Element 0 of an already lowered tensor, as !llvm.ptr (for a state: its first byte). Elements
   /// follow in row-major order: f32, i64, bytes for booleans.
@@ -121,15 +109,15 @@ public:
   void fail(abi::Failure code, mlir::Value x, mlir::Value y);
 
   /// body(i) for this team's items of [0, n): a thread's stretch n*tid/nth .. n*(tid+1)/nth on a CPU.
-  void parallelFor(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
+  void parallelFor(mlir::Location loc, const Length &n, llvm::function_ref<void(mlir::Value i)> body);
   /// The same where an item is the work of one lane: element by element, or sums in the order of an axis.
-  void forEach(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
+  void forEach(mlir::Location loc, const Length &n, llvm::function_ref<void(mlir::Value i)> body);
   /// The ends of this team's stretch of [0, n).
-  std::pair<mlir::Value, mlir::Value> share(mlir::Value n);
+  std::pair<mlir::Value, mlir::Value> share(const Length &n);
   /// body(from, to) for stretches of [0, n), which is cut into `parts`. One thread takes all of it; several take one
   /// part at a time, so that a slow thread gets fewer parts. Results must not depend on which thread runs one. Only
   /// the first such loop of a phase is shared so; in a second one each thread has a fixed part.
-  void forStretches(mlir::Location loc, mlir::Value n, mlir::Value parts,
+  void forStretches(mlir::Location loc, const Length &n, mlir::Value parts,
                     llvm::function_ref<void(mlir::Value from, mlir::Value to)> body);
   /// body(i) for i = from, from+step, ... < to on this thread.
   void loop(mlir::Location loc, mlir::Value from, mlir::Value to, int64_t step,
@@ -149,11 +137,11 @@ public:
   /// The index of each axis behind the linear index `at`.
   Values unravel(model::ModelTensorType type, mlir::Value at);
   /// The number of elements of axes [from, to).
-  mlir::Value count(model::ModelTensorType type, int64_t from, int64_t to);
-  mlir::Value count(model::ModelTensorType type) { return count(type, 0, type.getRank()); }
+  Length count(model::ModelTensorType type, int64_t from, int64_t to);
+  Length count(model::ModelTensorType type) { return count(type, 0, type.getRank()); }
 
   /// Copies `n` elements, every thread its share.
-  void copy(mlir::Value from, mlir::Value to, mlir::Type element, mlir::Value n);
+  void copy(mlir::Value from, mlir::Value to, mlir::Type element, const Length &n);
 
   /// What the dims that the function finds out for itself (`model.live_rows`) are at most.
   const std::map<std::string, model::Size> rowBounds;
@@ -175,6 +163,9 @@ private:
   mlir::Value place(model::PlaceAttr place);
   mlir::LogicalResult lowerReturn(mlir::func::ReturnOp op);
 };
+
+/// Notes that `op` deals out [0, n), each the work of so many threads.
+void noteItems(Lowering &l, mlir::Operation *op, const Length &n, int64_t threads);
 
 //===-- what an entry looks like from outside ---------------------------------------===//
 

@@ -7,7 +7,7 @@
 #include "compiler/Conversion/Lowering/GPU/WarpPrograms.h"
 #include "dialects/Card/IR/Card.h"
 #include "dialects/Mask/Emission/Emission.h"
-#include "dialects/Tile/IR/Tile.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,11 +34,10 @@ struct ConvertToWarps final : heddle::loops::impl::ConvertToWarpsPassBase<Conver
     WarpLanes lanes;
     Machine machine{lanes, warpPrograms()};
     machine.worksFromCounter = false;
-    machine.costs = true;
-    Builder b(&getContext());
-    auto noteDims = [&](heddle::loops::Lowering &l) {
+    machine.kernels = true;
+    auto noteDims = [](heddle::loops::Lowering &l) {
       SmallVector<std::string> dims = entryDims(l.source);
-      l.function->setAttr(kDimsAttr, b.getStrArrayAttr(SmallVector<StringRef>(dims.begin(), dims.end())));
+      tile::setDims(l.function, SmallVector<StringRef>(dims.begin(), dims.end()));
     };
     if (failed(lowerEntries(module, machine, noteDims)))
       return signalPassFailure();

@@ -77,13 +77,11 @@ void WarpLanes::elements(Code &c, Value n, llvm::function_ref<void(Value)> body)
   inTurn(c, lane(c), n, c.constant(kWarp), body);
 }
 
-void WarpLanes::items(Code &c, Value n, Value team, Value teams, Worker worker,
-                      llvm::function_ref<void(Value)> body) const {
-  bool byLane = worker == Worker::Lane;
-  if (byLane) {
+Operation *WarpLanes::items(Code &c, Value n, Value team, Value teams, Worker worker,
+                            llvm::function_ref<void(Value)> body) const {
+  if (worker == Worker::Lane) {
     team = c.add(c.mul(team, kWarp), lane(c));
     teams = c.mul(teams, kWarp);
   }
-  scf::ForOp loop = inTurn(c, team, n, teams, body);
-  loop->setAttr(kItemsAttr, c.b.getStringAttr(byLane ? "lane" : "team"));
+  return inTurn(c, team, n, teams, body);
 }

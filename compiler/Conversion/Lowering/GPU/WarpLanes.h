@@ -13,10 +13,6 @@ namespace heddle::loops {
 
 constexpr int64_t kWarp = 32;
 
-/// On a loop over dealt items (Lanes::items): "team" or "lane", whose work an item is. The upper bound of the loop is
-/// the number of items, which decides how many threads are launched.
-constexpr llvm::StringLiteral kItemsAttr = "heddle.items";
-
 class WarpLanes final : public Lanes {
 public:
   WarpLanes() : Lanes(kWarp) {}
@@ -30,8 +26,8 @@ public:
   Value farAngle(Code &c, Value x, bool sine) const override;
   void sync(Code &c) const override;
   void elements(Code &c, Value n, llvm::function_ref<void(Value)> body) const override;
-  void items(Code &c, Value n, Value team, Value teams, Worker worker,
-             llvm::function_ref<void(Value)> body) const override;
+  mlir::Operation *items(Code &c, Value n, Value team, Value teams, Worker worker,
+                         llvm::function_ref<void(Value)> body) const override;
 
   /// This thread's number in its warp (index).
   static Value lane(Code &c);

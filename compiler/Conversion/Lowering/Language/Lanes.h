@@ -53,9 +53,9 @@ public:
   virtual void sync(Code &c) const = 0;
   /// body(j), j in [0, n), one element at a time in any order.
   virtual void elements(Code &c, Value n, llvm::function_ref<void(Value j)> body) const = 0;
-  /// body(i) for the items of [0, n) that fall to worker number `team` of `teams`.
-  virtual void items(Code &c, Value n, Value team, Value teams, Worker worker,
-                     llvm::function_ref<void(Value i)> body) const = 0;
+  /// body(i) for the items of [0, n) that fall to worker number `team` of `teams`. Gives the loop over them.
+  virtual mlir::Operation *items(Code &c, Value n, Value team, Value teams, Worker worker,
+                                 llvm::function_ref<void(Value i)> body) const = 0;
 };
 
 } // namespace heddle::loops

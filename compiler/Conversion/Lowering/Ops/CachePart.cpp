@@ -43,10 +43,11 @@ FailureOr<CacheWrite> heddle::loops::cacheWrite(Lowering &l, Operation *op) {
     return op->emitOpError("needs a state [.., batch, rows, heads * width] for its cache layout");
   l.b.setLoc(op->getLoc());
   Value part = cachePart(l, *layout), source = l.pointer(written);
-  Value fresh = l.size(rows.getSize(1)), past = l.constant(0);
+  Length fresh = l.size(rows.getSize(1)), past = l.number(0);
   if (append)
     past = l.sub(l.size(cast<ModelTensorType>(append.getResult().getType()).getSize(1)), fresh);
-  Value room = l.size(layout->room * Size(layout->words)), batch = l.size(rows.getSize(0));
+  Value room = l.size(layout->room * Size(layout->words));
+  Length batch = l.size(rows.getSize(0));
   Value slots, starts;
   if (append && append.getSlots()) {
     slots = l.pointer(append.getSlots());

@@ -21,9 +21,9 @@ Value keysOrValues(Lowering &l, Value operand);
 /// ones, those of a store from the first place on.
 struct CacheWrite {
   plan::CacheLayout layout;
-  Value part, source;       ///< where the cache of this iteration begins; the rows
-  Value batch, fresh, past; ///< lengths
-  Value room;               ///< words of a class of a head
+  Value part, source; ///< where the cache of this iteration begins; the rows
+  Length batch, fresh, past;
+  Value room; ///< words of a class of a head
   /// i64 [batch]: which row of the state a batch element has, and its own past. Null: as they come, and `past`.
   Value slots = {}, starts = {};
 

@@ -74,7 +74,7 @@ LogicalResult heddle::loops::lowerLeaf(Lower &l, Operation *op) {
   Type i64 = l.b.getI64Type();
   Value to = l.allocatePointer(op->getResult(0));
   if (auto size = dyn_cast<SizeOp>(op)) {
-    l.forEach(op->getLoc(), l.constant(1), [&](Value) { l.store(l.toI64(l.size(size.getSize())), to); });
+    l.forEach(op->getLoc(), l.number(1), [&](Value) { l.store(l.toI64(l.size(size.getSize())), to); });
   } else {
     auto range = cast<RangeOp>(op);
     Value from = l.size(range.getFrom());
@@ -130,7 +130,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   for (unsigned i = carried; i < op->getNumResults(); ++i) {
     Value one = yield.getOperand(i);
     Type element = elements(one).getElementType();
-    Value n = l.size(elements(one).getCount());
+    Length n = l.size(elements(one).getCount());
     Value row = l.at({l.pointer(op->getResult(i)), l.mul(loop.getInductionVar(), n)}, element);
     l.copy(l.pointer(one), row, element, n);
     spendCopy(one);
@@ -217,11 +217,12 @@ static LogicalResult lowerAppend(Lower &l, AppendOp op) {
   Type element = rows.getElementType();
   int64_t axis = op.getAxis(), skipped = op.getIndices().size();
   Value part = statePart(l, op.getState(), op.getIndices());
-  Value outer = l.count(rows, 0, axis), inner = l.count(rows, axis + 1, rows.getRank());
-  Value capacity = l.size(type.getSize(skipped + axis)), fresh = l.size(rows.getSize(axis));
-  Value total = l.size(all.getSize(axis)), past = l.sub(total, fresh);
+  Length outer = l.count(rows, 0, axis), inner = l.count(rows, axis + 1, rows.getRank());
+  Length capacity = l.size(type.getSize(skipped + axis)), fresh = l.size(rows.getSize(axis));
+  Length total = l.size(all.getSize(axis)), past = l.sub(total, fresh);
   Value from = l.pointer(op.getRows()), to = l.allocatePointer(op->getResult(0));
-  auto copyRows = [&](Value source, Value target, Value n, llvm::function_ref<std::pair<Value, Value>(Value)> rowsOf) {
+  auto copyRows = [&](Value source, Value target, const Length &n,
+                      llvm::function_ref<std::pair<Value, Value>(Value)> rowsOf) {
     l.parallelFor(loc, l.mul(outer, n), [&](Value i) {
       auto [a, c] = rowsOf(i);
       Value x = l.at(source, l.mul(a, inner), element), y = l.at(target, l.mul(c, inner), element);

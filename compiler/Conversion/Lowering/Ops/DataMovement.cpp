@@ -45,10 +45,10 @@ static void moveBox(Lower &l, Location loc, Value from, Value to, Type element, 
   Size outer = 1;
   for (const Axis &a : axes)
     outer = outer * a.length;
-  Value row = l.size(inner.length), stepFrom = l.size(inner.from), stepTo = l.size(inner.to);
+  Length row = l.size(inner.length), stepFrom = l.size(inner.from), stepTo = l.size(inner.to);
   bool contiguous = inner.from.is(1) && inner.to.is(1), spread = inner.from.is(0) && inner.to.is(1);
   constexpr int64_t block = 4096;
-  Value blocks = l.div(l.add(row, block - 1), l.constant(block));
+  Length blocks = l.parts(row, block);
   l.parallelFor(loc, l.mul(l.size(outer), blocks), [&](Value item) {
     Value i = l.div(item, blocks), begin = l.mul(l.rem(item, blocks), block);
     Value source = l.mul(begin, stepFrom), target = l.mul(begin, stepTo);
@@ -118,7 +118,7 @@ static void lowerPad(Lower &l, PadOp op, Value to) {
   int64_t axis = op.getAxis();
   SmallVector<Size> strides = stridesOf(type.getSizes());
   Size before = *Size::parse(op.getBefore());
-  Value inner = l.size(strides[axis]), length = l.size(type.getSize(axis));
+  Length inner = l.size(strides[axis]), length = l.size(type.getSize(axis));
   // The fill, row by row of the padded axis; then the operand.
   Value lo = l.size(before), hi = l.size(before + from.getSize(axis));
   double value = op.getValue().convertToDouble();

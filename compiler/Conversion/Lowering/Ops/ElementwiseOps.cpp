@@ -58,11 +58,11 @@ LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
     for (auto [r, k] : llvm::zip(reads, kind))
       k = r.moves[split - 1];
   }
-  Value inner = l.count(type, split, rank), outer = l.count(type, 0, split);
+  Length inner = l.count(type, split, rank), outer = l.count(type, 0, split);
   ModelTensorType outerType = type.withSizes(ArrayRef(type.getSizes()).take_front(split));
   Value to = l.allocatePointer(op->getResult(0));
   Type element = type.getElementType();
-  Value blocks = l.div(l.add(inner, kBlock - 1), l.constant(kBlock));
+  Length blocks = l.parts(inner, kBlock);
 
   // The strides of each operand along the outer axes.
   SmallVector<Values> strides;

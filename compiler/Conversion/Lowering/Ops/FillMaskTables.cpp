@@ -265,7 +265,8 @@ static void denseTable(TableCode c, mask::DenseTableOp op) {
   int64_t rank = dense.getRank();
   Value source = l.pointer(op.getTensor()), target = l.allocatePointer(op->getResult(0));
   Value rows = l.size(dense.getSize(rank - 2)), keys = l.size(dense.getSize(rank - 1));
-  Value rowGranules = l.size(table.getSize(rank - 2)), words = l.size(table.getSize(rank)), zero = l.constant(0);
+  Length rowGranules = l.size(table.getSize(rank - 2)), words = l.size(table.getSize(rank));
+  Value zero = l.constant(0);
   Value granules = l.div(l.add(keys, kGranule - 1), l.constant(kGranule)), far = l.constant(kGranule);
   l.forEach(op.getLoc(), l.mul(l.count(table, 0, rank - 2), rowGranules), [&](Value item) {
     Value firstRow = l.mul(l.rem(item, rowGranules), mask::kRowGranule);

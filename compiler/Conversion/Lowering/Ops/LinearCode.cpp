@@ -31,9 +31,9 @@ static Value wholeFeature(Lower &l, LinearOp op, Value i, int64_t n) {
 static Value packWeight(Lower &l, LinearOp op, const SumStep &step, int64_t n) {
   Value from = l.pointer(op.getWeight()), to = l.scratchPointer(op), k = l.constant(step.k);
   Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
-  Value depth = l.constant(step.depth());
+  Length depth = l.number(step.depth());
   int64_t width = weightLayoutOf(op).panel;
-  l.forEach(op.getLoc(), l.mul(l.constant((n + width - 1) / width), depth), [&](Value item) {
+  l.forEach(op.getLoc(), l.mul(l.number((n + width - 1) / width), depth), [&](Value item) {
     Value panel = l.div(item, depth), at = l.rem(item, depth);
     l.loop(op.getLoc(), l.constant(0), l.constant(width), 1, [&](Value lane) {
       Value i = l.add(l.mul(panel, width), lane), inside = l.less(i, l.constant(n));
@@ -62,7 +62,7 @@ static Value packWeight(Lower &l, LinearOp op, const SumStep &step, int64_t n) {
 static Value packBias(Lower &l, LinearOp op, int64_t n) {
   Value from = l.pointer(op.getBias());
   Value to = l.at({l.scratchPointer(op), l.size(LinearScratch(op).weight)}, l.b.getI8Type());
-  l.forEach(op.getLoc(), l.constant(n),
+  l.forEach(op.getLoc(), l.number(n),
             [&](Value i) { l.store({l.loadF32(from, wholeFeature(l, op, i, n)), l.at(to, i, l.f32())}); });
   l.noteCost([&] { return Cost{"linear", 0, false, LinearScratch(op).bias, LinearScratch(op).bias}; });
   l.barrier(op.getLoc());

@@ -33,7 +33,7 @@ mlir::FailureOr<ReadyLinear> readyLinear(Lowering &l, model::LinearOp op,
                                          Value (*prepare)(Lowering &, model::LinearOp, const SumStep &));
 
 /// Rows [0, rows) by the general kernel of the op's (K, N, epilogue).
-void emitLinear(Lowering &l, model::LinearOp op, const ReadyLinear &ready, Value rows);
+void emitLinear(Lowering &l, model::LinearOp op, const ReadyLinear &ready, const Length &rows);
 
 } // namespace heddle::loops
 

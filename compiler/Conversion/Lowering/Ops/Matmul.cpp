@@ -80,17 +80,15 @@ LogicalResult heddle::loops::lowerMatmul(Lower &l, MatmulOp op) {
   Location loc = op.getLoc();
   ModelTensorType xt = op.getLhs().getType(), wt = op.getRhs().getType(), yt = op.getType();
   int64_t lead = yt.getRank() - 2;
-  Value rows = l.size(xt.getSize(xt.getRank() - 2)), depth = l.size(xt.getSize(xt.getRank() - 1));
-  Value columns = l.size(wt.getSize(wt.getRank() - 1));
+  Length rows = l.size(xt.getSize(xt.getRank() - 2)), depth = l.size(xt.getSize(xt.getRank() - 1));
+  Length columns = l.size(wt.getSize(wt.getRank() - 1));
   int64_t width = scheduleOf(op).getPanel(), block = scheduleOf(op).getBlock();
   if (width % l.lanes)
     return op.emitOpError("has tiles of ") << width << " columns, but vectors of " << l.lanes;
   func::FuncOp kernel = matmulKernel(l, op);
   Value x = l.pointer(op.getLhs()), w = l.pointer(op.getRhs()), y = l.allocatePointer(op->getResult(0));
   ModelTensorType outer = yt.withSizes(ArrayRef(yt.getSizes()).take_front(lead));
-  Value panels = l.div(l.add(columns, width - 1), l.constant(width));
-  Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
-  Value perBatch = l.mul(panels, blocks);
+  Length panels = l.parts(columns, width), blocks = l.parts(rows, block), perBatch = l.mul(panels, blocks);
   // The matrix of an operand that belongs to a leading index of the result.
   auto matrixOf = [&](ModelTensorType t, ArrayRef<Value> at) {
     Values strides = l.strides(t);

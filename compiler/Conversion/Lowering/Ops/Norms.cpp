@@ -39,7 +39,7 @@ static Value rowSum(Lower &l, Value n, llvm::function_ref<Value(Value j, Value m
 namespace {
 /// A tensor as `count` rows of n elements along its last axis.
 struct Rows {
-  Value count, n;
+  Length count, n;
   explicit Rows(Lower &l, ModelTensorType type)
       : count(l.count(type, 0, type.getRank() - 1)), n(l.size(type.getSize(type.getRank() - 1))) {}
 };
@@ -149,7 +149,8 @@ static void lowerBatchNorm(Lower &l, BatchNormOp op) {
 namespace {
 /// What the statistics of a group norm are over: x [batch, places, channels].
 struct Grouped {
-  Value batch, places, channels, from, to, w, b;
+  Length batch, places, channels;
+  Value from, to, w, b;
   double eps;
   Grouped(Lower &l, GroupNormOp op) {
     ModelTensorType type = op.getType();
@@ -234,8 +235,8 @@ static void lowerGroupNorm(Lower &l, GroupNormOp op) {
   if (known && *known == int64_t(op.getGroups()))
     return lowerChannelNorm(l, op, *known);
   Grouped g(l, op);
-  Value channels = g.channels, places = g.places, from = g.from, to = g.to, w = g.w, b = g.b;
-  Value groups = l.constant(op.getGroups()), width = l.div(channels, groups);
+  Length channels = g.channels, places = g.places, groups = l.number(op.getGroups()), width = l.div(channels, groups);
+  Value from = g.from, to = g.to, w = g.w, b = g.b;
   l.forEach(loc, l.mul(g.batch, groups), [&](Value i) {
     Value first = l.mul(l.rem(i, groups), width), base = l.mul({l.div(i, groups), l.mul(places, channels)});
     Value zero = l.real(l.f64(), 0.0);

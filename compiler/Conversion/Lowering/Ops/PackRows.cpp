@@ -41,15 +41,14 @@ static LogicalResult lowerLiveRows(Lower &l, LiveRowsOp op) {
   });
   l.barrier(op.getLoc());
   Value found = l.load(i64, count);
-  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(mask.getCount().substitute(l.rowBounds).str()));
-  l.setSize(op.getDim(), l.toIndex(found));
+  l.setSize(op.getDim(), found);
   return success();
 }
 
 /// Calls body(first column, number of columns) with this thread's stretch of `width`.
-static void columns(Lower &l, Value width, llvm::function_ref<void(Value, Value)> body) {
+static void columns(Lower &l, const Length &width, llvm::function_ref<void(Value, Value)> body) {
   constexpr int64_t line = 16;
-  auto [from, to] = l.share(l.div(l.add(width, line - 1), l.constant(line)));
+  auto [from, to] = l.share(l.parts(width, line));
   Value begin = l.mul(from, line), end = l.min(l.mul(to, line), width);
   l.when(l.less(begin, end), [&] { body(begin, l.sub(end, begin)); });
 }
@@ -65,7 +64,8 @@ LogicalResult heddle::loops::lowerRows(Lower &l, Operation *op) {
   Type element = x.getElementType();
   Value from = l.pointer(op->getOperand(0)), list = l.pointer(op->getOperand(1)),
         to = l.allocatePointer(op->getResult(0));
-  Value live = l.count(pack ? y : x, 0, 2), all = l.count(pack ? x : y, 0, 2), width = l.count(x, 2, x.getRank());
+  Value live = l.count(pack ? y : x, 0, 2), all = l.count(pack ? x : y, 0, 2);
+  Length width = l.count(x, 2, x.getRank());
   auto rowOf = [&](Value i) { return l.toIndex(l.load(i64, l.at(list, i, i64))); };
   auto copyRow = [&](Value source, Value target, Value column, Value n) {
     Value a = l.at(from, l.add(l.mul(source, width), column), element);

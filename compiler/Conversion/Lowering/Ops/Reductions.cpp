@@ -20,7 +20,7 @@ using Lower = heddle::loops::Lowering;
 namespace {
 /// A tensor around one axis: [outer, length, inner].
 struct AroundAxis {
-  Value outer, length, inner;
+  Length outer, length, inner;
   AroundAxis(Lower &l, ModelTensorType t, int64_t axis)
       : outer(l.count(t, 0, axis)), length(l.size(t.getSize(axis))), inner(l.count(t, axis + 1, t.getRank())) {}
 };
@@ -42,7 +42,8 @@ namespace {
 /// The axes of a reduction: those that stay and those that go, each row-major.
 struct ReducedAxes {
   SmallVector<int64_t> kept, gone;
-  Values sizes, strides;
+  SmallVector<Length> sizes;
+  Values strides;
   Value reduced; ///< elements of each sum
 
   ReducedAxes(Lower &l, ReduceOp op) : gone(op.getAxes()), strides(l.strides(op.getOperand().getType())) {
@@ -85,7 +86,7 @@ static Value finished(Lower &l, ReduceOp op, const ReducedAxes &axes, Value sum)
 static void sumNeighbours(Lower &l, ReduceOp op, const ReducedAxes &axes, int64_t width) {
   Value source = l.pointer(op.getOperand()), target = l.allocatePointer(op->getResult(0));
   int64_t vectors = (width + l.lanes - 1) / l.lanes;
-  Value each = l.constant(vectors), items = each;
+  Length each = l.number(vectors), items = each;
   for (int64_t axis : ArrayRef(axes.kept).drop_back())
     items = l.mul(items, axes.sizes[axis]);
   l.parallelFor(op.getLoc(), items, [&](Value item) {

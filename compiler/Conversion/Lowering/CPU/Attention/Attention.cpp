@@ -55,7 +55,7 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
 
   Value key = keysOrValues(l, op.getKey()), value = keysOrValues(l, op.getValue());
   std::string name = "heddle_attention_" + llvm::utohexstr(llvm::xxh3_64bits(plan.text()), true);
-  auto call = [&](StringRef suffix, Value key, Value value, Value items, void (*build)(AttentionCode)) {
+  auto call = [&](StringRef suffix, Value key, Value value, const Length &items, void (*build)(AttentionCode)) {
     auto kernel = l.kernel(loc, name + suffix.str(), AttentionArguments::typeOf(plan, ctx), [&](Code &c, Block *block) {
       AttentionArguments args(plan, block);
       build(AttentionCode(c, plan, l.machine, args));
@@ -87,8 +87,9 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
   if (packs) {
     bool one = plan.keySource != plan.valueSource; // of the two
     std::string suffix = !one ? "_pack" : plan.keySource == Source::Rows ? "_pack_keys" : "_pack_values";
-    Value elements = plan.sharedKeys ? l.constant(1) : l.size(plan.batch);
-    call(suffix, key, value, l.mul({l.mul(elements, plan.kvHeads * plan.classes), l.size(plan.keyBlocks())}), emitPack);
+    Length elements = plan.sharedKeys ? l.number(1) : l.size(plan.batch);
+    Length heads = l.mul(elements, plan.kvHeads * plan.classes), blocks = l.size(plan.keyBlocks());
+    call(suffix, key, value, l.mul(heads, blocks), emitPack);
   }
   if (!plan.leading.empty())
     call("_anchors", key, value, l.size(plan.batch), emitAnchors);
@@ -100,8 +101,8 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
     key = l.at(scratch, l.size(plan.atKeys()), l.f32());
   if (plan.valueSource == Source::Rows)
     value = l.at(scratch, l.size(plan.atValues()), l.f32());
-  call("", key, value, l.mul({l.mul(l.size(plan.batch), plan.groups() * plan.classes), l.size(plan.rowBlocks())}),
-       emitAttention);
+  Length groups = l.mul(l.size(plan.batch), plan.groups() * plan.classes), blocks = l.size(plan.rowBlocks());
+  call("", key, value, l.mul(groups, blocks), emitAttention);
   l.noteCost([&] { return costOf(op); });
   l.barrier(loc);
   return success();
@@ -115,19 +116,19 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
     return failure();
   Location loc = op->getLoc();
   const CacheLayout &layout = write->layout;
-  Value fresh = write->fresh;
+  Length fresh = write->fresh;
   int64_t w = layout.width, words = layout.words, g = layout.heads, stride = g * w;
   // Items are (batch element, head, class, panel of 16 keys). A class may have a panel less than another.
   int64_t classes = layout.classes;
-  auto countBelow = [&](Value position, Value number) { // keys of a class that stand before a position
-    return l.div(l.sub(l.add(position, classes - 1), number), l.constant(classes));
+  auto countBelow = [&](auto position, auto number) { // keys of a class that stand before a position
+    return l.div(l.sub(l.add(position, classes - 1), number), l.number(classes));
   };
-  auto firstPanelOf = [&](Value past) { return l.div(countBelow(past, l.constant(classes - 1)), l.constant(kPanel)); };
-  Value none = l.constant(0), panels;
+  auto firstPanelOf = [&](auto past) { return l.div(countBelow(past, l.number(classes - 1)), l.number(kPanel)); };
+  Length none = l.number(0), panels;
   if (write->starts) { // as many as new rows may touch, wherever they begin; of some texts the last one is empty
-    panels = l.div(l.add(countBelow(fresh, none), 2 * kPanel - 2 + (classes > 1)), l.constant(kPanel));
+    panels = l.div(l.add(countBelow(fresh, none), 2 * kPanel - 2 + (classes > 1)), kPanel);
   } else {
-    Value lastPanel = l.div(l.add(countBelow(l.add(write->past, fresh), none), kPanel - 1), l.constant(kPanel));
+    Length lastPanel = l.parts(countBelow(l.add(write->past, fresh), none), kPanel);
     panels = l.sub(lastPanel, firstPanelOf(write->past));
   }
   l.parallelFor(loc, l.mul(l.mul(write->batch, g * classes), panels), [&](Value item) {

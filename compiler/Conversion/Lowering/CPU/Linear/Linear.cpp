@@ -499,15 +499,14 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
 }
 
-void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
+void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, const Length &rows) {
   int64_t n = lastOf(cast<ModelTensorType>(op->getResult(0).getType())), k = lastOf(op.getInput().getType());
   Arithmetic arithmetic = arithmeticOf(op);
   func::FuncOp decoder = arithmetic.coding && !arithmetic.dots ? decoderOf(l, op, k) : func::FuncOp();
   auto f = l.kernel(op.getLoc(), kernelName(op, k, n), LinearKernel::typeOf(op, op.getContext()),
                     [&](Code &c, Block *block) { LinearKernel(op, c, l.machine.registers, block, decoder).emit(); });
   int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;
-  Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
-  Value items = l.mul(blocks, (n + width - 1) / width);
+  Length items = l.mul(l.parts(rows, block), (n + width - 1) / width);
   Values operands{ready.input, ready.weight, ready.bias, ready.result};
   operands.append(ready.extras);
   LeftSide left(op);

@@ -46,7 +46,7 @@ Value heddle::loops::shrunk(Lowering &l, Value x, Value factor) {
 
 /// A row of a head is the work of a warp, a lane has some features. Parts are fetched several at a time, since joining
 /// one waits for the one before.
-void heddle::loops::emitJoin(Lowering &l, const KeyParts &parts, Value rows) {
+void heddle::loops::emitJoin(Lowering &l, const KeyParts &parts, const Length &rows) {
   constexpr int64_t kTogether = 8;
   const AttentionShape &plan = parts.plan;
   attn::SdpaOp op = plan.op;

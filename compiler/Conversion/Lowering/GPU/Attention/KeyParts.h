@@ -29,7 +29,7 @@ struct KeyParts {
 
   Lowering &l;
   const AttentionShape &plan;
-  Value count; ///< parts of each group
+  Length count; ///< parts of each group
 
   /// Packed row `row` of a part, counted through all of them; the address of its `o`, of its `m`.
   Value rowOf(Value batch, Value group, Value part, Value row) const;
@@ -51,7 +51,7 @@ Value shrinkage(Lowering &l, Value most, Value now);
 Value shrunk(Lowering &l, Value x, Value factor);
 
 /// Joins what the blocks have left, for rows [0, rows) of each head, and writes the rows of the result.
-void emitJoin(Lowering &l, const KeyParts &parts, Value rows);
+void emitJoin(Lowering &l, const KeyParts &parts, const Length &rows);
 
 } // namespace heddle::loops
 

@@ -499,16 +499,17 @@ static int64_t sharesOf(const AttentionShape &plan) {
 }
 
 /// Rows [0, rows) in tiles of `tileRows`, each with all keys or with one of `parts`, on the chips of `form`.
-static void emitTiles(Lowering &l, const AttentionShape &plan, Value key, Value value, int64_t tileRows, Value rows,
-                      const AttentionForm &form, const KeyParts *parts) {
+static void emitTiles(Lowering &l, const AttentionShape &plan, Value key, Value value, int64_t tileRows,
+                      const Length &rows, const AttentionForm &form, const KeyParts *parts) {
   int64_t groups = plan.groups(), shares = sharesOf(plan);
-  Value blocks = l.div(l.add(rows, tileRows - 1), l.constant(tileRows)), outer = l.mul(l.size(plan.batch), groups);
+  Length blocks = l.parts(rows, tileRows), outer = l.mul(l.size(plan.batch), groups);
   AttentionTile tile(l, plan, key, value, tileRows, form.spread, parts);
-  Value count = l.mul(l.mul(outer, blocks), shares);
+  Length count = l.mul(l.mul(outer, blocks), shares);
   if (parts)
     count = l.mul(count, parts->count);
   auto launch = tile::LaunchOp::create(l.b, count, Value(), 2 * tileRows, l.b.getI64IntegerAttr(1),
                                        form.on.empty() ? ArrayAttr() : l.b.getStrArrayAttr(form.on));
+  noteItems(l, launch, count, 2 * tileRows);
   OpBuilder::InsertionGuard guard(l.b);
   Block *body = l.b.createBlock(&launch.getBody(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
   Value number = body->getArgument(0), last = l.sub(blocks, l.constant(1)), part;
@@ -544,9 +545,8 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionShape &plan, V
     l.barrier(loc);
   }
   // How many rows there are only the device knows; which tiles they go through shows in no bit.
-  Value rows = l.size(plan.rows), all = l.mul(rows, plan.packed);
-  Value many = l.min({l.div(all, l.constant(kLowRows + 1)), l.constant(1)}), tall = l.mul(all, many);
-  Value few = l.sub({l.constant(1), many});
+  Length rows = l.size(plan.rows), all = l.mul(rows, plan.packed), one = l.number(1);
+  Length many = l.min(l.div(all, kLowRows + 1), one), tall = l.mul(all, many), few = l.sub(one, many);
   // Few rows and many are each all of it, or nothing.
   auto whole = [&](Size left) {
     Cost cost = costOf(op);

@@ -255,7 +255,7 @@ void RowProgram::finish(Value out, Variable &sum, llvm::MutableArrayRef<Variable
 
 void heddle::loops::emitWarpAttention(Lowering &l, const AttentionShape &plan, Value key, Value value) {
   Location loc = plan.op->getLoc();
-  Value items = l.mul(l.mul(l.size(plan.batch), plan.heads), l.size(plan.rows));
+  Length items = l.mul(l.mul(l.size(plan.batch), plan.heads), l.size(plan.rows));
   RowProgram program(l, plan, key, value);
   l.parallelFor(loc, items, [&](Value item) { program.emit(item); });
   l.noteCost([&] {

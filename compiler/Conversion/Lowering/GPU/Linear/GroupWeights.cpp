@@ -8,6 +8,7 @@
 #include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
 #include "compiler/Conversion/Lowering/GPU/Passes.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Tile/IR/LaunchAttrs.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace heddle::loops {
@@ -55,7 +56,7 @@ struct GroupWeights final : loops::impl::GroupWeightsPassBase<GroupWeights> {
       if (!llvm::all_of(op->getUses(), readsGroups))
         refused.insert({op.getNameAttr(), op.getLayoutAttr()});
     });
-    SmallVector<std::array<int64_t, 4>> regrouped;
+    SmallVector<std::array<int64_t, 4>> regrouped; // offset, depth, panels, width
     llvm::DenseSet<Key> taken;
     for (BlobEntryAttr entry : blobOf(module)) {
       WeightLayout layout = entry.getLayout().getLayout();
@@ -72,17 +73,17 @@ struct GroupWeights final : loops::impl::GroupWeightsPassBase<GroupWeights> {
     llvm::sort(regrouped);
     for (ParamOp op : params)
       if (taken.contains({op.getNameAttr(), op.getLayoutAttr()}))
-        op->setAttr(loops::kGroupsAttr, UnitAttr::get(&getContext()));
-    SmallVector<int64_t> numbers;
-    for (const std::array<int64_t, 4> &one : regrouped)
-      numbers.append(one.begin(), one.end());
-    if (!numbers.empty())
-      module->setAttr(loops::kRegroupedAttr, DenseI64ArrayAttr::get(&getContext(), numbers));
+        tile::setGrouped(op);
+    SmallVector<tile::RegroupAttr> tensors;
+    for (auto [offset, depth, panels, width] : regrouped)
+      tensors.push_back(tile::RegroupAttr::get(&getContext(), offset, depth, panels, width));
+    if (!tensors.empty())
+      tile::setRegrouped(module, tensors);
   }
 };
 } // namespace
 
 bool heddle::loops::isGrouped(LinearOp op) {
   auto param = op.getWeight().getDefiningOp<ParamOp>();
-  return param && param->hasAttr(kGroupsAttr);
+  return param && tile::isGrouped(param);
 }

@@ -14,11 +14,6 @@
 
 namespace heddle::loops {
 
-/// On parameters that lie in groups on the device.
-constexpr llvm::StringLiteral kGroupsAttr = "heddle.groups";
-/// On the module: what is regrouped, offset, rows of words, panels and results of a panel of each tensor.
-constexpr llvm::StringLiteral kRegroupedAttr = "heddle.regrouped";
-
 /// Whether the weight of a linear lies in groups.
 bool isGrouped(model::LinearOp op);
 

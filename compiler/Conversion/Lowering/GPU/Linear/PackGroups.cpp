@@ -16,7 +16,8 @@ Value heddle::loops::packGroups(Lowering &l, LinearOp op, const SumStep &step) {
   constexpr int64_t kWords = 4;
   LinearScratch scratch(op);
   LeftSide left(op);
-  Value from = l.pointer(op.getInput()), rows = l.size(left.rows);
+  Value from = l.pointer(op.getInput());
+  Length rows = l.size(left.rows);
   Value to = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias)}, l.b.getI8Type());
   l.forEach(op.getLoc(), l.mul(rows, step.depth() / kWords), [&](Value item) {
     Value row = l.rem(item, rows), group = l.div(item, rows);

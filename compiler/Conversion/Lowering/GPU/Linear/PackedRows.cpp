@@ -45,7 +45,7 @@ static void writeRow(Lowering &l, const CacheLayout &layout, Value source, Value
 
 void heddle::loops::emitPackedRows(Lowering &l, Location loc, const CacheWrite &write) {
   const CacheLayout &layout = write.layout;
-  Value fresh = write.fresh;
+  Length fresh = write.fresh;
   int64_t w = layout.width, heads = layout.heads, classes = layout.classes;
   l.parallelFor(loc, l.mul(l.mul(write.batch, heads), fresh), [&](Value item) {
     Value row = l.rem(item, fresh), outer = l.div(item, fresh);
@@ -72,9 +72,9 @@ Value heddle::loops::packOperand(Lowering &l, const AttentionShape &plan, bool k
                      .element = Size(0)};
   Size begin = keys ? plan.atKeys() : plan.atValues();
   Value part = l.at({l.scratchPointer(plan.op), l.size(begin)}, l.f32());
-  Value elements = plan.sharedKeys ? l.constant(1) : l.size(plan.batch);
+  Length elements = plan.sharedKeys ? l.number(1) : l.size(plan.batch);
   CacheWrite write{
-      layout, part, rows, elements, l.size(plan.keys), l.constant(0), l.size(layout.room * Size(layout.words))};
+      layout, part, rows, elements, l.size(plan.keys), l.number(0), l.size(layout.room * Size(layout.words))};
   emitPackedRows(l, plan.op.getLoc(), write);
   return part;
 }

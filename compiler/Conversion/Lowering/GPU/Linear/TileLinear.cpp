@@ -30,7 +30,7 @@ class TileLinear {
 public:
   TileLinear(Lowering &l, LinearOp op, const ReadyLinear &ready, Sides sides);
   /// Rows [0, rows) in tiles of one shape, on the chips that take it.
-  void emit(const TileForm &form, Value rows);
+  void emit(const TileForm &form, const Length &rows);
 
 private:
   Lowering &l;
@@ -104,13 +104,14 @@ void TileLinear::finish(Value x, Value row, Value column) {
   l.store(x, l.at(ready.result, place, l.f32()));
 }
 
-void TileLinear::emit(const TileForm &form, Value rows) {
+void TileLinear::emit(const TileForm &form, const Length &rows) {
   const TileShape &s = form.shape;
   int64_t across = (n + s.columns - 1) / s.columns;
-  Value count = l.mul(l.div(l.add(rows, s.rows - 1), l.constant(s.rows)), across);
+  Length count = l.mul(l.parts(rows, s.rows), across);
   ArrayAttr on = form.on.empty() ? ArrayAttr() : l.b.getStrArrayAttr(form.on);
   IntegerAttr together = s.together ? l.b.getI64IntegerAttr(s.together) : IntegerAttr();
   auto launch = tile::LaunchOp::create(l.b, count, Value(), fragmentOf(s).threads(), together, on);
+  noteItems(l, launch, count, fragmentOf(s).threads());
   OpBuilder::InsertionGuard guard(l.b);
   Location loc = op.getLoc();
   Type index = l.b.getIndexType();
@@ -136,19 +137,19 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
     return failure();
   ModelTensorType x = op.getInput().getType();
   LeftSide left(op);
-  Value rows = l.size(left.rows);
+  Length rows = l.size(left.rows);
   model::Arithmetic arithmetic = arithmeticOf(op);
   TileLinear tiles(l, op, *ready, sides);
   SmallVector<TileForm> tallForms = tallTiles(sides, targetOf(op->getParentOfType<ModuleOp>()));
   // Small sides leave most of a tile empty; numbers that are widened and rows that overlap are the general kernel's.
   bool general = !arithmetic.dots && (arithmetic.halves() || left.windows || lastOf(x) < tallForms[0].shape.step ||
                                       lastOf(cast<ModelTensorType>(op->getResult(0).getType())) < 32);
-  Value tall = l.constant(0);
+  Length tall = l.number(0);
   if (!general) {
-    Value many = l.min(l.div(rows, l.constant(kFewRows + 1)), l.constant(1));
+    Length many = l.min(l.div(rows, kFewRows + 1), l.number(1));
     tall = l.mul(rows, many);
   }
-  Value few = l.sub(rows, tall);
+  Length few = l.sub(rows, tall);
   // Either phase is the whole product, or has no items.
   auto whole = [&] {
     Cost cost = costOf(op);

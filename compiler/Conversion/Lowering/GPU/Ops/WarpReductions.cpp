@@ -119,7 +119,7 @@ bool heddle::loops::lowerWarpReduce(Lower &l, ReduceOp op) {
   Reduction r{l, op};
   Type result = op.getType().getElementType(), word = l.b.getI64Type();
   Value source = l.pointer(op.getOperand()), target = l.allocatePointer(op->getResult(0));
-  Value n = l.size(*row), outputs = l.count(op.getType());
+  Length n = l.size(*row), outputs = l.count(op.getType());
   int64_t parts = partsOf(op);
   Value partial = parts > 1 ? l.scratchPointer(op) : Value();
   auto placeOf = [&](Value item, int64_t word8) { return l.at(partial, l.add(l.mul(item, 2), word8), word); };
@@ -212,9 +212,9 @@ void heddle::loops::lowerWarpGroupNorm(Lower &l, GroupNormOp op) {
   Location loc = op.getLoc();
   ModelTensorType type = op.getType();
   Type f64 = l.f64();
-  Value batch = l.size(type.getSize(0)), places = l.size(placesOf(op)),
-        channels = l.size(type.getSize(type.getRank() - 1));
-  Value groups = l.constant(op.getGroups()), width = l.div(channels, groups), parts = l.size(partsOf(op));
+  Length batch = l.size(type.getSize(0)), places = l.size(placesOf(op)),
+         channels = l.size(type.getSize(type.getRank() - 1));
+  Length groups = l.number(op.getGroups()), width = l.div(channels, groups), parts = l.size(partsOf(op));
   Value from = l.pointer(op.getInput()), to = l.allocatePointer(op->getResult(0));
   Value w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
   Value sums = l.scratchPointer(op), squares = l.at({sums, l.size(sumsOf(op))}, l.b.getI8Type());

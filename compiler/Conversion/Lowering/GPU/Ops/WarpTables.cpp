@@ -35,7 +35,8 @@ void heddle::loops::lowerWarpLiveRows(Lower &l, LiveRowsOp op) {
   ModelTensorType mask = op.getMask().getType();
   Type element = mask.getElementType();
   Value from = l.pointer(op.getMask()), rows = l.allocatePointer(op->getResult(0)), count = l.scratchPointer(op);
-  Value all = l.size(mask.getCount()), parts = l.size(partsOf(mask.getCount())), zero = l.constant(0);
+  Length all = l.size(mask.getCount()), parts = l.size(partsOf(mask.getCount()));
+  Value zero = l.constant(0);
   Value counts = l.at(count, l.constant(8), i64);
   auto sum = [&](Value x, Value y) { return l.add(x, y); };
   auto sums = [&](ValueRange x, ValueRange y) { return Values{l.add(x[0], y[0])}; };
@@ -53,7 +54,7 @@ void heddle::loops::lowerWarpLiveRows(Lower &l, LiveRowsOp op) {
     l.store({l.toI64(warp.all(mine, sums)[0]), l.at(counts, part, i64)});
   });
   l.barrier(loc);
-  l.parallelFor(loc, l.max(parts, l.constant(1)), [&](Value part) {
+  l.parallelFor(loc, l.max(parts, l.number(1)), [&](Value part) {
     WarpScan warp(l);
     auto [first, last] = ends(part);
     Values before = warp.each(zero, part, zero, [&](Value i, Value inside, ValueRange n) {
@@ -72,8 +73,7 @@ void heddle::loops::lowerWarpLiveRows(Lower &l, LiveRowsOp op) {
       [&] { return Cost{"live_rows", 0, false, bytesWhereItLies(op.getMask()), bytesWhereItLies(op.getResult())}; });
   l.barrier(loc);
   Value found = l.load(i64, count);
-  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(mask.getCount().substitute(l.rowBounds).str()));
-  l.setSize(op.getDim(), l.toIndex(found));
+  l.setSize(op.getDim(), found);
 }
 
 void heddle::loops::lowerWarpKeyTable(Lower &l, mask::KeyTableOp op) {
