@@ -2,7 +2,7 @@
 """What programs weigh: `sizes.py HEDDLE WORK`.
 
 One program of every kind is compiled for one processor. Its size is that of all sections that lie in the file but
-`.lrodata`, which holds weights and tokenizer. A limit is 3 % above what was measured when it was last set: an archive
+`.lrodata`, which holds weights (a tokenizer counts). A limit is 3 % above what was measured when it was last set: an archive
 of the runtime that a kind of program does not need (compiler/Driver/Archives.cpp) is more than that. So each kind is
 also compiled with one part more, and must then be beyond its limit. Ends in `N passed, N failed`."""
 import os
