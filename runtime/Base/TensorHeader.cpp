@@ -56,8 +56,8 @@ private:
   enum class Field : uint8_t { Type, Shape, Offsets };
 
   // Each returns false after an error, which is then in `problem`. Places are offsets into the header.
-  bool fail(int rule, std::string message, size_t place, std::string help);
-  bool failTensor(int rule, std::string message, std::string help) {
+  bool fail(Error rule, std::string message, size_t place, std::string help);
+  bool failTensor(Error rule, std::string message, std::string help) {
     return fail(rule, std::move(message), current.nameByte - 8, std::move(help));
   }
   bool notJson(size_t place) override;
@@ -93,7 +93,7 @@ private:
   std::vector<size_t> metadataAt;
 };
 
-bool HeaderParser::fail(int rule, std::string message, size_t place, std::string help) {
+bool HeaderParser::fail(Error rule, std::string message, size_t place, std::string help) {
   bool ofTensor = where == In::Tensor || where == In::Shape || where == In::Offsets;
   problem = {rule, std::move(message), 8 + place, ofTensor ? printable(current.name) : std::string(), std::move(help)};
   return false;
@@ -103,16 +103,16 @@ bool HeaderParser::notJson(size_t place) {
   std::string_view rest = header.substr(std::min(place, header.size()));
   for (std::string_view special : {"NaN", "Infinity", "-Infinity"})
     if (rest.substr(0, special.size()) == special)
-      return fail(6, "NaN and Infinity are not JSON", place, kRewrite);
-  return fail(6, "the header is not valid JSON from here on", std::min(place, header.size()), kRewrite);
+      return fail(Error::S06, "NaN and Infinity are not JSON", place, kRewrite);
+  return fail(Error::S06, "the header is not valid JSON from here on", std::min(place, header.size()), kRewrite);
 }
 
 bool HeaderParser::wrongNumber(std::string_view spelled, size_t place) {
   std::string number = printable(spelled, 40);
   if (where == In::Shape)
-    return fail(12, "the shape has the dimension " + number, place, kDimensions);
+    return fail(Error::S12, "the shape has the dimension " + number, place, kDimensions);
   if (where == In::Offsets)
-    return fail(15, "`data_offsets` has the number " + number, place, "`data_offsets` are two whole numbers");
+    return fail(Error::S15, "`data_offsets` has the number " + number, place, "`data_offsets` are two whole numbers");
   return wrongValue("a number", place);
 }
 
@@ -121,26 +121,28 @@ bool HeaderParser::wrongValue(const char *what, size_t place) {
   switch (where) {
   case In::Top:
     if (current.name == kMetadata)
-      return fail(9, "expected an object for `__metadata__`" + got, place, kStringsOnly);
-    return fail(10, "expected an object for the tensor" + got, place, kRewrite);
-  case In::Metadata: return fail(9, "expected a string in `__metadata__`" + got, place, kStringsOnly);
-  case In::Shape: return fail(12, "expected a dimension in `shape`" + got, place, kDimensions);
-  case In::Offsets: return fail(15, "expected a data offset" + got, place, "`data_offsets` are two whole numbers");
+      return fail(Error::S09, "expected an object for `__metadata__`" + got, place, kStringsOnly);
+    return fail(Error::S10, "expected an object for the tensor" + got, place, kRewrite);
+  case In::Metadata: return fail(Error::S09, "expected a string in `__metadata__`" + got, place, kStringsOnly);
+  case In::Shape: return fail(Error::S12, "expected a dimension in `shape`" + got, place, kDimensions);
+  case In::Offsets:
+    return fail(Error::S15, "expected a data offset" + got, place, "`data_offsets` are two whole numbers");
   case In::Tensor: break;
   }
   if (open == Field::Type)
-    return fail(11, "expected a string for `dtype`" + got, place, kRewrite);
+    return fail(Error::S11, "expected a string for `dtype`" + got, place, kRewrite);
   if (open == Field::Shape)
-    return fail(12, "expected an array for `shape`" + got, place, kRewrite);
-  return fail(15, "expected an array for `data_offsets`" + got, place, kRewrite);
+    return fail(Error::S12, "expected an array for `shape`" + got, place, kRewrite);
+  return fail(Error::S15, "expected an array for `data_offsets`" + got, place, kRewrite);
 }
 
 /// Rules 3, 4 and the nesting of rule 6, on the raw bytes.
 bool HeaderParser::scan() {
   if (header.empty() || header[0] != '{')
-    return fail(4, "the header does not begin with `{`", 0, "this is no safetensors file; check what was downloaded");
+    return fail(Error::S04, "the header does not begin with `{`", 0,
+                "this is no safetensors file; check what was downloaded");
   if (size_t bad = invalidUtf8(header); bad != header.npos)
-    return fail(3, "the header is not valid UTF-8", bad, kRewrite);
+    return fail(Error::S03, "the header is not valid UTF-8", bad, kRewrite);
   unsigned depth = 0;
   bool inString = false;
   for (size_t i = 0; i < header.size(); ++i) {
@@ -154,7 +156,7 @@ bool HeaderParser::scan() {
       inString = true;
     } else if (c == '{' || c == '[') {
       if (++depth > kDeepest)
-        return fail(6, "the header is nested deeper than 4", i, kRewrite);
+        return fail(Error::S06, "the header is nested deeper than 4", i, kRewrite);
     } else if ((c == '}' || c == ']') && depth) {
       --depth;
     }
@@ -169,7 +171,7 @@ bool HeaderParser::document() {
   if (!members([&](const std::string &name, size_t place) { return top(name, place); }, [&] { return value(); }))
     return false;
   size_t rest = header.find_first_not_of(' ', at);
-  return rest == header.npos || fail(5, "only spaces may follow the header's object", rest, kRewrite);
+  return rest == header.npos || fail(Error::S05, "only spaces may follow the header's object", rest, kRewrite);
 }
 
 /// Rules 23 and 24, and the first half of 7 (`__metadata__` twice).
@@ -181,18 +183,19 @@ bool HeaderParser::top(const std::string &name, size_t place) {
   if (name == kMetadata) {
     current.name = name;
     if (sawMetadata)
-      return fail(7, "`__metadata__` occurs twice", place, "remove one of the two");
+      return fail(Error::S07, "`__metadata__` occurs twice", place, "remove one of the two");
     sawMetadata = true;
     return true;
   }
   if (name.size() > limits.nameBytes)
-    return fail(
-        23, "a tensor's name is " + text(name.size()) + " bytes long, at most " + text(limits.nameBytes) + " are read",
-        place, "give the tensor a shorter name");
+    return fail(Error::S23,
+                "a tensor's name is " + text(name.size()) + " bytes long, at most " + text(limits.nameBytes) +
+                    " are read",
+                place, "give the tensor a shorter name");
   if (name.find('\0') != name.npos)
-    return fail(23, "a tensor's name contains NUL", place, "rename the tensor");
+    return fail(Error::S23, "a tensor's name contains NUL", place, "rename the tensor");
   if (table.tensors.size() >= limits.tensors)
-    return fail(24, "more than " + text(limits.tensors) + " tensors", place, "split the file");
+    return fail(Error::S24, "more than " + text(limits.tensors) + " tensors", place, "split the file");
   current.name = name;
   return true;
 }
@@ -201,7 +204,7 @@ bool HeaderParser::field(const std::string &name, size_t place) {
   auto once = [&](bool &seen, Field which) {
     open = which;
     if (seen)
-      return fail(8, "`" + name + "` occurs twice in this tensor", place, "remove one of the two");
+      return fail(Error::S08, "`" + name + "` occurs twice in this tensor", place, "remove one of the two");
     return seen = true;
   };
   if (name == "dtype")
@@ -210,7 +213,7 @@ bool HeaderParser::field(const std::string &name, size_t place) {
     return once(hasShape, Field::Shape);
   if (name == "data_offsets")
     return once(hasOffsets, Field::Offsets);
-  return fail(10, "unknown field `" + printable(name) + "`", place,
+  return fail(Error::S10, "unknown field `" + printable(name) + "`", place,
               "a tensor has exactly `dtype`, `shape` and `data_offsets`");
 }
 
@@ -289,14 +292,15 @@ bool HeaderParser::numberValue(size_t place) {
     return wrongNumber(spelled, place);
   if (where == In::Shape) {
     if (current.shape.size() >= limits.rank)
-      return fail(12, "the shape has more than " + text(limits.rank) + " dimensions", place, "reshape the tensor");
+      return fail(Error::S12, "the shape has more than " + text(limits.rank) + " dimensions", place,
+                  "reshape the tensor");
     current.shape.push_back(int64_t(got));
     return true;
   }
   if (where != In::Offsets)
     return wrongValue("a number", place);
   if (offsets.size() == 2)
-    return fail(15, "`data_offsets` has more than two numbers", place, kRewrite);
+    return fail(Error::S15, "`data_offsets` has more than two numbers", place, kRewrite);
   offsets.push_back(got);
   return true;
 }
@@ -310,8 +314,8 @@ bool HeaderParser::closeMetadata() {
             [&](size_t a, size_t b) { return std::tie(name(a), a) < std::tie(name(b), b); });
   for (size_t i = 1; i < order.size(); ++i)
     if (name(order[i - 1]) == name(order[i]))
-      return fail(8, "key `" + printable(name(order[i])) + "` occurs twice in `__metadata__`", metadataAt[order[i]],
-                  "remove one of the two");
+      return fail(Error::S08, "key `" + printable(name(order[i])) + "` occurs twice in `__metadata__`",
+                  metadataAt[order[i]], "remove one of the two");
   return true;
 }
 
@@ -319,14 +323,15 @@ bool HeaderParser::closeMetadata() {
 bool HeaderParser::closeTensor() {
   const char *missing = !hasType ? "dtype" : !hasShape ? "shape" : !hasOffsets ? "data_offsets" : nullptr;
   if (missing)
-    return failTensor(10, std::string("the tensor has no `") + missing + "`",
+    return failTensor(Error::S10, std::string("the tensor has no `") + missing + "`",
                       "a tensor has exactly `dtype`, `shape` and `data_offsets`");
   std::optional<unsigned> bits = bitsOfType(current.type);
   if (!bits)
-    return fail(11, "unknown dtype `" + printable(current.type, 40) + "`", current.typeByte - 8,
+    return fail(Error::S11, "unknown dtype `" + printable(current.type, 40) + "`", current.typeByte - 8,
                 "the format knows F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL and a few that Heddle does not read");
   if (offsets.size() != 2)
-    return fail(15, "`data_offsets` has " + text(offsets.size()) + " numbers, expected two", offsetsAt, kRewrite);
+    return fail(Error::S15, "`data_offsets` has " + text(offsets.size()) + " numbers, expected two", offsetsAt,
+                kRewrite);
 
   // Without the dimensions that are 0 the product must fit, too: strides are products of dimensions, and the verdict
   // must not depend on which one is 0.
@@ -335,25 +340,25 @@ bool HeaderParser::closeTensor() {
   for (int64_t dim : current.shape) {
     empty |= dim == 0;
     if (__builtin_mul_overflow(product, uint64_t(dim ? dim : 1), &product) || product > uint64_t(INT64_MAX))
-      return fail(13, "the product of the shape's dimensions exceeds 2^63-1", shapeAt, kRewrite);
+      return fail(Error::S13, "the product of the shape's dimensions exceeds 2^63-1", shapeAt, kRewrite);
   }
   if (empty)
     product = 0;
   if (__builtin_mul_overflow(product, uint64_t(*bits), &totalBits))
-    return fail(14, "the size of the tensor in bits exceeds 2^64", shapeAt, kRewrite);
+    return fail(Error::S14, "the size of the tensor in bits exceeds 2^64", shapeAt, kRewrite);
   if (totalBits % 8)
-    return fail(14, text(product) + " elements of " + text(*bits) + " bits are not a whole number of bytes", shapeAt,
-                kRewrite);
+    return fail(Error::S14, text(product) + " elements of " + text(*bits) + " bits are not a whole number of bytes",
+                shapeAt, kRewrite);
 
   uint64_t begin = offsets[0], end = offsets[1], bytes = totalBits / 8;
   std::string range = "[" + text(begin) + ", " + text(end) + ")";
   if (begin > end)
-    return fail(16, "the data range " + range + " ends before it begins", offsetsAt, kRewrite);
+    return fail(Error::S16, "the data range " + range + " ends before it begins", offsetsAt, kRewrite);
   if (end > dataBytes)
-    return fail(17, "the data range " + range + " ends after the file's " + text(dataBytes) + " bytes of data",
+    return fail(Error::S17, "the data range " + range + " ends after the file's " + text(dataBytes) + " bytes of data",
                 offsetsAt, "the file is probably a download that was cut short: fetch it again");
   if (end - begin != bytes)
-    return fail(18,
+    return fail(Error::S18,
                 "the data range " + range + " is " + text(end - begin) + " bytes, dtype and shape need " + text(bytes),
                 offsetsAt, kRewrite);
   current.begin = begin;
@@ -371,14 +376,14 @@ bool HeaderParser::checkTogether() {
   std::sort(order.begin(), order.end(), [](const TensorEntry *a, const TensorEntry *b) {
     return std::tie(a->name, a->nameByte) < std::tie(b->name, b->nameByte);
   });
-  auto refuse = [&](int rule, std::string message, uint64_t byte, const TensorEntry *tensor, const char *help) {
+  auto refuse = [&](Error rule, std::string message, uint64_t byte, const TensorEntry *tensor, const char *help) {
     problem = {rule, std::move(message), byte, tensor ? printable(tensor->name) : std::string(), help};
     return false;
   };
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i - 1]->name == order[i]->name)
-      return refuse(7, "the name occurs twice, first at byte " + text(order[i - 1]->nameByte), order[i]->nameByte,
-                    order[i], "rename or remove one of the two");
+      return refuse(Error::S07, "the name occurs twice, first at byte " + text(order[i - 1]->nameByte),
+                    order[i]->nameByte, order[i], "rename or remove one of the two");
   std::sort(order.begin(), order.end(), [](const TensorEntry *a, const TensorEntry *b) {
     return std::tie(a->begin, a->end, a->name) < std::tie(b->begin, b->end, b->name);
   });
@@ -392,13 +397,13 @@ bool HeaderParser::checkTogether() {
       std::string message = gap      ? text(tensor->begin - reached) + " bytes are unused after " + other
                             : inside ? "an empty tensor is inside " + other
                                      : "the data overlaps " + other + " by " + text(reached - tensor->begin) + " bytes";
-      return refuse(inside ? 21 : 19, std::move(message), dataStart + tensor->begin, tensor, kRewrite);
+      return refuse(inside ? Error::S21 : Error::S19, std::move(message), dataStart + tensor->begin, tensor, kRewrite);
     }
     reached = tensor->end;
     if (tensor->begin != tensor->end)
       before = tensor;
   }
-  return reached == dataBytes || refuse(20, text(dataBytes - reached) + " bytes follow the last tensor's data",
+  return reached == dataBytes || refuse(Error::S20, text(dataBytes - reached) + " bytes follow the last tensor's data",
                                         dataStart + reached, before, "cut them off or write the file again");
 }
 
@@ -407,16 +412,17 @@ bool HeaderParser::checkTogether() {
 std::optional<HeaderProblem> readHeaderLength(std::string_view firstBytes, uint64_t fileBytes,
                                               const HeaderLimits &limits, uint64_t &length) {
   if (fileBytes < 8 || firstBytes.size() < 8)
-    return HeaderProblem{1, "the file has " + text(fileBytes) + " bytes, at least 8 are needed", 0, "", kCutShort};
+    return HeaderProblem{Error::S01, "the file has " + text(fileBytes) + " bytes, at least 8 are needed", 0, "",
+                         kCutShort};
   length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | static_cast<unsigned char>(firstBytes[size_t(i)]);
   std::string announced = "the header would be " + text(length) + " bytes long, ";
   if (length > limits.headerBytes)
-    return HeaderProblem{2, announced + "at most " + text(limits.headerBytes) + " are read", 0, "",
+    return HeaderProblem{Error::S02, announced + "at most " + text(limits.headerBytes) + " are read", 0, "",
                          "this is no safetensors file; check what was downloaded"};
   if (length > fileBytes - 8)
-    return HeaderProblem{2, announced + "but only " + text(fileBytes - 8) + " follow", 0, "", kCutShort};
+    return HeaderProblem{Error::S02, announced + "but only " + text(fileBytes - 8) + " follow", 0, "", kCutShort};
   return std::nullopt;
 }
 
@@ -424,7 +430,7 @@ std::optional<HeaderProblem> readHeader(std::string_view header, uint64_t fileBy
                                         HeaderTable &table) {
   table = {};
   if (fileBytes < 8 || header.size() > fileBytes - 8)
-    return HeaderProblem{2, "the header is longer than the file", 0, "", kCutShort};
+    return HeaderProblem{Error::S02, "the header is longer than the file", 0, "", kCutShort};
   return HeaderParser(header, fileBytes, limits, table).run();
 }
 

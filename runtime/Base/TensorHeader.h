@@ -9,6 +9,7 @@
 #ifndef HEDDLE_RUNTIME_BASE_TENSORHEADER_H
 #define HEDDLE_RUNTIME_BASE_TENSORHEADER_H
 
+#include "heddle/errors.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,7 +44,7 @@ struct HeaderTable {
 
 /// Why a header is refused.
 struct HeaderProblem {
-  int rule = 0;
+  Error rule = Error::S01; ///< S01 to S24
   std::string message;
   uint64_t byte = 0;  ///< of the file
   std::string tensor; ///< printable; empty where it is none's fault

@@ -1,6 +1,7 @@
 // Widening is exact: every f16 and bf16 pattern against arithmetic on its fields, and
 // rounding back is the nearest, ties to even, for every pattern and its neighbours.
 #include "compiler/Weights/Files/StoredType.h"
+#include "runtime/Base/TensorHeader.h"
 #include "test/Weights/Support.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
@@ -155,8 +156,8 @@ TEST(StoredType, WordsAndWidths) {
                           StoredType::I8, StoredType::U8, StoredType::Bool})
     EXPECT_EQ(storedTypeOf(spelling(type)), type);
   EXPECT_EQ(storedTypeOf("F8_E4M3FNUZ"), std::nullopt);
-  EXPECT_EQ(bitsOfForeignType("F8_E4M3FNUZ"), 8u);
-  EXPECT_EQ(bitsOfForeignType("Q31"), std::nullopt);
+  EXPECT_EQ(base::bitsOfType("F8_E4M3FNUZ"), 8u);
+  EXPECT_EQ(base::bitsOfType("Q31"), std::nullopt);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // Conversions work on bits, so they are the same for every compiler and every
 // NaN, and elements may have any alignment.
 #include "compiler/Weights/Files/StoredType.h"
-#include "runtime/Base/TensorHeader.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 #include <cassert>
@@ -39,10 +38,6 @@ unsigned width(StoredType type) {
 }
 
 bool isReal(StoredType type) { return type <= StoredType::F8_E8M0; }
-
-std::optional<unsigned> bitsOfForeignType(llvm::StringRef word) {
-  return storedTypeOf(word) ? std::nullopt : base::bitsOfType(word);
-}
 
 template <typename T> static T load(const uint8_t *from) {
   T value;

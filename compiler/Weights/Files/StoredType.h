@@ -22,10 +22,6 @@ llvm::StringRef spelling(StoredType type);
 unsigned width(StoredType type);
 bool isReal(StoredType type);
 
-/// A type of the format that Heddle does not compute with (F4, F8_E4M3FNUZ,
-/// U16, C64 ...): its width in bits; nothing for a word the format does not know.
-std::optional<unsigned> bitsOfForeignType(llvm::StringRef word);
-
 /// Converts `to.size()` elements of `type`; `from` may have any alignment.
 void widenToF32(StoredType type, const uint8_t *from, llvm::MutableArrayRef<float> to);
 /// Integers and bool only (see isReal).

@@ -9,9 +9,8 @@
 namespace heddle {
 
 static absl::Status refusal(const base::HeaderProblem &problem, llvm::StringRef file) {
-  static_assert(int(Error::S21) == int(Error::S01) + 20 && int(Error::S24) == int(Error::S01) + 22);
-  auto rule = Error(int(Error::S01) + problem.rule - (problem.rule < 22 ? 1 : 2)); // rule 22 refuses nothing
-  return toStatus(brokenRule(rule, problem.message, printable(file, 4096), problem.byte, problem.tensor, problem.help));
+  return toStatus(
+      brokenRule(problem.rule, problem.message, printable(file, 4096), problem.byte, problem.tensor, problem.help));
 }
 
 /// The second half of rule 11: `count` tensors, of which `first` is the first, have types that nothing here reads.

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,9 +26,10 @@ def fails(tools, test):
     file, start = os.path.join(HERE, test), time.time()
     with open(file) as f:
         lines = re.findall(r"^// RUN: (.*)$", f.read(), re.M)
+    work = tempfile.TemporaryDirectory()
     environment = dict(os.environ, PATH=os.pathsep.join([tools, "/usr/lib/llvm-22/bin", "/usr/bin", "/bin"]))
     for line in lines:
-        command = line.replace("%loops", "/usr/bin/python3 " + os.path.join(HERE, "loops.py")).replace("%s", file)
+        command = line.replace("%loops", "/usr/bin/python3 " + os.path.join(HERE, "loops.py")).replace("%s", file).replace("%t", os.path.join(work.name, "t"))
         if subprocess.run(["bash", "-o", "pipefail", "-c", command], env=environment, capture_output=True, timeout=120).returncode:
             return "%s in %.1f s" % (test, time.time() - start)
     return None
