@@ -96,7 +96,7 @@ void heddle::registerPasses() {
   registerPass([]() -> std::unique_ptr<Pass> { return std::make_unique<CheckStagePass>(); });
 }
 
-/// What a target has beside the shared stages.
+/// What a target has next to the shared stages.
 static llvm::ArrayRef<Stage> ownStages(const TargetKind &kind) {
   return kind.stages().drop_front(sharedStages().size());
 }

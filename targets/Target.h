@@ -62,13 +62,13 @@ public:
 
 /// What the command line says beside names.
 struct TargetOptions {
-  bool emulate = false; ///< kernels as host code beside the PTX (test/Emulator)
-  bool alone = false;   ///< with `emulate`: no PTX beside it
+  bool emulate = false; ///< kernels as host code next to the PTX (test/Emulator)
+  bool alone = false;   ///< with `emulate`: no PTX next to it
   bool races = false;   ///< with `emulate`: every access is reported
   bool cubin = false;   ///< kernels assembled, too
 };
 
-/// Why there are no targets: a text, or the name of a machine (of `kind`) that nobody knows, and those that there are.
+/// Why there are no targets: a text, or the name of a machine (of `kind`) that nothing knows, and those that there are.
 struct Refusal {
   std::string text, unknown, kind, help;
   std::vector<std::string> known;

@@ -31,7 +31,7 @@ inline int startThread(pthread_t &thread, void *(*body)(void *), void *argument)
   return error;
 }
 
-/// Something done by a thread of its own; where there is none, by whoever waits for it.
+/// Something done by a separate thread; where there is none, by whoever waits for it.
 class Background {
 public:
   explicit Background(std::function<void()> work) : work(std::move(work)) {

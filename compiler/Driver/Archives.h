@@ -1,6 +1,6 @@
 //===- Archives.h - the archives that a program is linked with --*- C++ -*-===//
 //
-// What a program is linked with beside its own objects: the archives of the runtime that its model needs. Those for
+// What a program is linked with next to its own objects: the archives of the runtime that its model needs. Those for
 // this machine lie in lib/ beside bin/heddle, those for another architecture in a folder of its name there, where
 // `ninja runtime-NAME` puts them.
 //

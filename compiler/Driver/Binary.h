@@ -12,7 +12,7 @@ namespace heddle {
 struct TextBlobs;
 
 /// Writes the binary `options.output` of `module` (stage `llvm`), whose functions and `card` are in `code`, with the
-/// blobs of `words` in it, and with --no-embed the file of weights beside it. Both appear whole or not at all. Returns
+/// blobs of `words` in it, and with --no-embed the file of weights next to it. Both appear whole or not at all. Returns
 /// the exit code; errors have been printed.
 int writeBinary(const Console &console, mlir::ModuleOp module, llvm::Module &code, const std::string &card,
                 const host::Machine &target, const CompileOptions &options, const TextBlobs &words);

@@ -17,7 +17,7 @@ namespace heddle {
 int readStream(const Console &console, ImportOptions &options);
 
 /// Sets `options.output` to a name in the working directory: that of the model's directory, or of its file if that has
-/// a name of its own. Never a directory, and never an existing file that is no program. Returns the exit code.
+/// a separate name. Never a directory, and never an existing file that is no program. Returns the exit code.
 int chooseOutput(const Console &console, CompileOptions &options);
 
 } // namespace heddle

@@ -19,7 +19,7 @@ bool canRead(const ImportOptions &options, DiagnosticSink &sink);
 /// The same for another file: `Ok`, or the status of `Error::CannotRead` after printing the error.
 int canRead(const Console &console, llvm::StringRef file);
 
-/// Imports the model, or parses its stage, and adds the files beside it. With `words` its tokenizer is compiled, too.
+/// Imports the model, or parses its stage, and adds the files next to it. With `words` its tokenizer is compiled, too.
 /// Errors go to `sink`, and `code` becomes the exit code. Null after an error, and without one if a config.json has no
 /// weights and none are needed.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context, const ImportOptions &options, TextBlobs *words,

@@ -36,7 +36,7 @@ static bool belongs(StringRef name) {
          name.ends_with(".spm") || name.ends_with(".jinja");
 }
 
-/// The folder that the model lies in.
+/// The folder that the model is in.
 static llvm::SmallString<256> folderOf(const ImportOptions &options) {
   llvm::SmallString<256> folder(options.path);
   if (!fs::is_directory(folder))

@@ -13,7 +13,7 @@
 
 namespace heddle {
 
-/// The existing files: those that the command line and the module name, and those beside the model that the compiler
+/// The existing files: those that the command line and the module name, and those next to the model that the compiler
 /// looks for. Without a module, which is not there before the files are read, those that it would name are missing.
 std::vector<std::string> modelFiles(const ImportOptions &options, mlir::ModuleOp module);
 

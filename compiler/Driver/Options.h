@@ -43,7 +43,7 @@ struct CompileOptions {
   bool serve = true;        ///< whether the program can serve; false: --without=serve
   bool chat = true;         ///< whether it talks on the command line, if it has a template; false: --without=chat
   bool bench = true;        ///< whether it measures itself; false: --without=bench
-  bool embed = true;        ///< false: weights in a second file beside the binary
+  bool embed = true;        ///< false: weights in a second file next to the binary
   TargetOptions forTarget;
   bool time = false;      ///< --time: where time and memory went, on standard error
   double timeout = 0;     ///< seconds; 0: none

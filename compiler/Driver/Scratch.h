@@ -1,6 +1,6 @@
 //===- Scratch.h - the folder in which a binary is made ---------*- C++ -*-===//
 //
-// The folder beside the output in which a binary is made: objects, weights and the linker's output, so that the last
+// The folder next to the output in which a binary is made: objects, weights and the linker's output, so that the last
 // step is a rename. It is removed however the compilation ends: by the destructor, or by a signal handler, which first
 // ends the linker. (Only SIGKILL leaves it.)
 //

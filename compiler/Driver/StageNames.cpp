@@ -1,6 +1,6 @@
 //===- StageNames.cpp - names in the text of a stage ----------------------===//
 //
-// A description's names are checked where they are declared; whoever writes the text of a stage passes that by.
+// A description's names are checked where they are declared; what writes the text of a stage passes that by.
 //
 //===----------------------------------------------------------------------===//
 

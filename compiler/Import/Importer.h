@@ -18,7 +18,7 @@ struct Signature {
 /// Reads the description, or the config.json and its family; none after an error (Files.cpp).
 std::optional<Source> openSource(Session &session);
 
-/// Declares @run and binds its inputs in `env`; the body is built behind them (Signature.cpp).
+/// Declares @run and binds its inputs in `env`; the body is built after them (Signature.cpp).
 Signature declareInputs(Session &session, const Description &doc, BodyRunner &body, Environment &env);
 /// Returns the outputs from @run, and their names; none where one is unknown, because of an error or for lack of
 /// weights.

@@ -22,7 +22,7 @@ struct RowGroup {
 /// cannot be cut to the length of a text.
 mlir::FailureOr<std::vector<RowGroup>> groupsByLength(mlir::ModuleOp module, const Tensors &inputs);
 
-/// What the groups generated, row by row: prompts as in `inputs`, and the new ids behind them. Of a group that ended
+/// What the groups generated, row by row: prompts as in `inputs`, and the new ids after them. Of a group that ended
 /// before the others, later logits are 0.
 Generated mergedGroups(llvm::ArrayRef<RowGroup> groups, llvm::ArrayRef<Generated> made, const Tensor &prompt,
                        int64_t newTokens);

@@ -195,7 +195,7 @@ std::optional<Size> Reader::choice(arith::SelectOp op, Size plus, Instead instea
   return bounds && llvm::is_contained(def->getOperands(), x) ? form(y, plus, instead) : std::nullopt;
 }
 
-/// v + plus as a form, or what may stand instead; constants go inside min and max, where they are easier to read.
+/// v + plus as a form, or what may be instead; constants go inside min and max, where they are easier to read.
 std::optional<Size> Reader::form(Value v, Size plus, Instead instead) {
   if (auto it = atoms.find(v); it != atoms.end())
     return it->second + plus;

@@ -1,6 +1,6 @@
 //===- Contracts.h - what may still exist after a stage ---------*- C++ -*-===//
 //
-// One function a stage says what must hold when it ends. It is asked twice: behind the stage's
+// One function a stage says what must hold when it ends. It is asked twice: after the stage's
 // passes, where a breach is a mistake of the compiler, and of a file that says it is in that
 // stage, where it is a mistake in the file.
 //
@@ -18,13 +18,13 @@ void checkModelStage(mlir::ModuleOp module, ContractReport report);
 /// that generates has @step, or says why it has none.
 void checkEntriesStage(mlir::ModuleOp module, ContractReport report);
 /// No elementwise op is left, no map that its linear could take in, no linear with several
-/// results, no mask or bias that nobody asks.
+/// results, no mask or bias that nothing asks.
 void checkFusedStage(mlir::ModuleOp module, ContractReport report);
 /// Parameters lie in the blob where it says, in layouts that their readers read; products
 /// and attentions have tiles of which the target can make code; a state lies alike for all who write and read it.
 void checkTiledStage(mlir::ModuleOp module, ContractReport report);
 /// What `tiled` has planned, and: the size of every function's arena is known before it runs; every result and all
-/// working memory lies inside of it or of an output, so nothing is allocated; nothing is written over while it is
+/// working memory is inside of it or of an output, so nothing is allocated; nothing is written over while it is
 /// needed.
 void checkBuffersStage(mlir::ModuleOp module, ContractReport report);
 /// The LLVM dialect alone, entries of the type that the runtime calls, and no external symbol

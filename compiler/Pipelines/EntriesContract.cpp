@@ -21,7 +21,7 @@ struct State {
   unsigned writers = 0;
 };
 
-/// The name of a state, which stands on the function's argument; "" for what is no argument of `f`.
+/// The name of a state, which is on the function's argument; "" for what is no argument of `f`.
 std::string nameOf(func::FuncOp f, Value state) {
   auto arg = dyn_cast<BlockArgument>(state);
   auto name = arg && arg.getOwner() == &f.getBody().front()

@@ -6,7 +6,7 @@
 // Under a dilated mask of step d (KeyClasses.h) it has these d times, once for each residue.
 //
 // In a ring of n places position p is in place p mod n: no reader looks so far back that two positions it may see have
-// the same place. A tile of keys may begin anywhere in a block, so the first block is stored again behind the last one,
+// the same place. A tile of keys may begin anywhere in a block, so the first block is stored again after the last one,
 // and every tile is contiguous. A text that fits the ring is stored as without one.
 //
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ struct CacheLayout {
   model::Size element; ///< words for one head of one batch element: classes * room * words
 };
 
-/// The layout of the state behind the result of an append or load; none if it is not a cache.
+/// The layout of the state after the result of an append or load; none if it is not a cache.
 std::optional<CacheLayout> cacheLayoutOf(mlir::Value rows);
 /// The same for the append, load or store itself.
 std::optional<CacheLayout> cacheLayoutOf(mlir::Operation *op);

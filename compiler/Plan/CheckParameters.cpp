@@ -1,7 +1,7 @@
 //===- CheckParameters.cpp - parameters and the blob ----------------------===//
 //
-// A parameter names bytes of the blob, and `model.blob` says which tensor of the file lies there and how. Both must
-// agree, and so must the layout and whoever reads the parameter.
+// A parameter names bytes of the blob, and `model.blob` says which tensor of the file is there and how. Both must
+// agree, and so must the layout and what reads the parameter.
 //
 //===----------------------------------------------------------------------===//
 

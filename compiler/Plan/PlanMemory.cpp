@@ -55,7 +55,7 @@ private:
   std::map<std::string, Size> bounds; ///< of dims that are computed inside the function
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
   int64_t now = 0;
-  /// Of ops: after how many others that each need one another; a repeat and what is in it stands after all before it.
+  /// Of ops: after how many others that each need one another; a repeat and what is in it is after all before it.
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> levels;
   int64_t base = 0, top = 0; ///< where the ops of the block at hand begin, the deepest so far
   std::vector<Storage> storages;

@@ -160,7 +160,7 @@ LogicalResult PlanParameters::note(ParamOp op) {
   return success();
 }
 
-/// Decides for each parameter how it is packed and where it lies in the blob. One parameter that is used in several
+/// Decides for each parameter how it is packed and where it is in the blob. One parameter that is used in several
 /// layouts becomes several; one under indices of repeats takes as many entries, with strides between.
 void PlanParameters::runOnOperation() {
   ModuleOp module = getOperation();

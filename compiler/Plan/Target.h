@@ -42,7 +42,7 @@ public:
   virtual std::optional<model::Size> bytesOf(mlir::OpResult result) const { return std::nullopt; }
   /// Whether a program can have @batch, whose rows are texts of their own.
   virtual bool hasBatchEntry() const { return false; }
-  /// Whether code behind the op reads its working memory again, to the end of the function.
+  /// Whether code after the op reads its working memory again, to the end of the function.
   virtual bool scratchLasts(mlir::Operation *op) const { return false; }
   /// Whether ops that need nothing of each other are done at the same time, however far apart they stand: then none of
   /// them may have its result where another one still reads.

@@ -17,7 +17,7 @@ namespace path = llvm::sys::path;
 
 namespace {
 
-/// A template and where its text begins: a file of its own, or a string of JSON.
+/// A template and where its text begins: a separate file, or a string of JSON.
 struct Source {
   TemplateText text;
   Loc loc;

@@ -1,7 +1,7 @@
 //===- ChatTemplate.h - chat templates of a model ---------------*- C++ -*-===//
 //
 // Where a chat template comes from, in the order of transformers: chat_template.jinja with additional_chat_templates/
-// beside it, `chat_template` of tokenizer_config.json (a text, or a list of {name, template}), chat_template.json. All
+// next to it, `chat_template` of tokenizer_config.json (a text, or a list of {name, template}), chat_template.json. All
 // are compiled to one blob (compiler/Template); what cannot be compiled is said with its place in its file.
 //
 //===----------------------------------------------------------------------===//

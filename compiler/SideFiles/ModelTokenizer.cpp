@@ -121,7 +121,7 @@ void TokenizerReader::refuse(StringRef from, StringRef said) {
   sink.errorInFile(Error::BadTokenizer, why.empty() ? from : file, "", why.empty() ? said : why);
 }
 
-/// The folder that the model lies in.
+/// The folder that the model is in.
 std::string TokenizerReader::folder() const {
   llvm::SmallString<256> folder(options.path);
   if (!fs::is_directory(folder))

@@ -1,6 +1,6 @@
 //===- ModelTokenizer.h - the tokenizers of a model -------------*- C++ -*-===//
 //
-// Finds the tokenizer beside a model, and a second one where what the model writes has a vocabulary of its own;
+// Finds the tokenizer next to a model, and a second one where what the model writes has a vocabulary of its own;
 // compiles them, and holds the ids of each against the table that it is for.
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_SIDEFILES_MODELTOKENIZER_H
@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-/// Compiles tokenizer.json, or the older files beside the model, to `words.blob`. What the model writes is read by
+/// Compiles tokenizer.json, or the older files next to the model, to `words.blob`. What the model writes is read by
 /// --target-tokenizer or target_tokenizer.json, where there is one (`words.target`). The paths are kept on the module
 /// (`model.tokenizer`, `model.target_tokenizer`), so that a later stage can be compiled from its text: with `parsed`
 /// they are read from there. `module` may be null. Errors go to `sink`.

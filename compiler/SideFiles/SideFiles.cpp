@@ -30,7 +30,7 @@ heddle::Diagnostic &SideFileReader::error(Error code, const JsonValue &at, Strin
 }
 
 std::string SideFileReader::orIgnore(StringRef key) const {
-  auto [file, part] = name.split(".json"); // a part of processor_config.json has a name of its own
+  auto [file, part] = name.split(".json"); // a part of processor_config.json has a separate name
   std::string inside = part.empty() ? "" : (part.drop_front() + ".").str();
   return ("; --ignore-config " + (name == "config.json" ? "" : file + ".json:") + inside + escaped(key) +
           " reads the file as if it were not there")
@@ -508,7 +508,7 @@ void heddle::addSideFiles(const ImportOptions &options, ModuleOp module, Diagnos
     SmallVector<StringRef> labels(found.labels.begin(), found.labels.end());
     module->setAttr("model.labels", b.getStrArrayAttr(labels));
   }
-  // A score of one class lies between 0 and 1, as in the library's pipeline and in sentence-transformers, unless the
+  // A score of one class is between 0 and 1, as in the library's pipeline and in sentence-transformers, unless the
   // config names another activation.
   if (*count == 1 && found.kind.empty())
     found.kind = found.unboundedScore ? "regression" : "multi_label";

@@ -1,10 +1,10 @@
 //===- SideFiles.h - the files beside config.json ---------------*- C++ -*-===//
 //
-// The files beside config.json: generation_config.json (how a model generates), preprocessor_config.json (how a picture
-// or sound becomes its input), modules.json (how hidden states become a vector), and id2label in config.json (the names
-// of classes). They do not change what is computed; they become attributes of the module and then lines of the card:
-// keys of `model.generate`, `model.picture`, `model.sound`, `model.pooling`, `model.labels` and `model.kind`. As in
-// config.json, every key is used, listed with the reason why it has no effect, or refused by its name.
+// The files next to config.json: generation_config.json (how a model generates), preprocessor_config.json (how a
+// picture or sound becomes its input), modules.json (how hidden states become a vector), and id2label in config.json
+// (the names of classes). They do not change what is computed; they become attributes of the module and then lines of
+// the card: keys of `model.generate`, `model.picture`, `model.sound`, `model.pooling`, `model.labels` and `model.kind`.
+// As in config.json, every key is used, listed with the reason why it has no effect, or refused by its name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_SIDEFILES_SIDEFILES_H
@@ -83,7 +83,7 @@ void readPreprocessor(SideFileReader &file, llvm::StringRef modelType, mlir::Bui
 struct SentenceVectors {
   /// `mean`, `cls` or `max` of hidden states; "" where it does not say, or says something else, which a remark names.
   std::string pooling;
-  /// What of it is not computed, for whoever uses the program: "the module Dense (2_Dense)".
+  /// What of it is not computed, for what uses the program: "the module Dense (2_Dense)".
   std::vector<std::string> missing;
 };
 SentenceVectors readPooling(llvm::StringRef directory, DiagnosticSink &sink);

@@ -69,7 +69,7 @@ bool ExpressionParser::choose(Expression &e, std::vector<Expression> &conditions
   return true;
 }
 
-/// or [if or [else ..]], as often as it stands there. `a if b if c` without `else` is `(a if b) if c`.
+/// or [if or [else ..]], as often as it is there. `a if b if c` without `else` is `(a if b) if c`.
 bool ExpressionParser::expression(Expression &e) {
   std::vector<Expression> conditions, values;
   Expression value;
@@ -102,7 +102,7 @@ bool ExpressionParser::expression(Expression &e) {
   return true;
 }
 
-/// Expressions with commas between them are a tuple. `end`: a name that may stand after the last comma.
+/// Expressions with commas between them are a tuple. `end`: a name that may be after the last comma.
 bool ExpressionParser::tuple(Expression &e, bool inlineIf, bool brackets, const char *end) {
   uint32_t items = 0;
   bool isTuple = false;
@@ -519,7 +519,7 @@ bool ExpressionParser::filters(Expression &e, bool first) {
       step.op = kUnknownFilter;
       step.c = out.texts.intern(name);
     }
-    // The name of a filter or test that stands there as a text is known already.
+    // The name of a filter or test that is there as a text is known already.
     if (takesName && e.size() > begin && (step.a & kCountMask)) {
       size_t which = name == "selectattr" || name == "rejectattr" ? begin + 1 : begin;
       if (which < e.size() && e[which].op == kConst && e[begin].op == kConst && (step.a & kCountMask) > which - begin) {

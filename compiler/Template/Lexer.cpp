@@ -171,7 +171,7 @@ bool Lexer::raw(size_t begin) {
   return fail(begin, "`{% raw %}` without its end `{% endraw %}`");
 }
 
-/// Reads the end of a tag if it stands here.
+/// Reads the end of a tag if it is here.
 bool Lexer::endOfTag(bool print) {
   const char *close = print ? "}}" : "%}";
   size_t begin = at;

@@ -23,7 +23,7 @@ struct TemplateTraits {
   bool parts = false;    ///< lists of parts are understood
   bool toolTurn = false; ///< a turn of a tool that says nothing is accepted
   std::string arguments; ///< of a call: "object", "text", "either", or "none" where neither is written
-  std::string turnEnd;   ///< the first special token behind an assistant's text; "" if there is none
+  std::string turnEnd;   ///< the first special token after an assistant's text; "" if there is none
 };
 
 /// `firstSpecial` gives the first special token of a text, or "".

@@ -263,7 +263,7 @@ void Writer::breakOut(const Statement &s) {
     emit(s.place, kJump, loop.next);
 }
 
-/// Writes a macro, or the body of a `call`, as a function of its own; returns its number.
+/// Writes a macro, or the body of a `call`, as a separate function; returns its number.
 uint32_t Writer::function(const Statement &s, Frame outer) {
   uint32_t caller = parsed.texts.intern("caller"), keywords = parsed.texts.intern("kwargs"),
            rest = parsed.texts.intern("varargs");

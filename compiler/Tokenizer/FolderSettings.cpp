@@ -209,7 +209,7 @@ void FolderSettings::normalise(Json &file) const {
 
 void FolderSettings::apply(Json &file) const {
   if (!file.is_object())
-    return; // whoever reads it next says so
+    return; // what reads it next says so
   addTokens(file);
   makeTemplate(file);
   normalise(file);

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// The files beside the tokenizer.json of a directory.
+/// The files next to the tokenizer.json of a directory.
 class FolderSettings {
 public:
   /// Reads what is there; false with `error` (a file and what is wrong with it) for a file that is no JSON object.

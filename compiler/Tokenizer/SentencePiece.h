@@ -29,7 +29,7 @@ struct PieceFile {
   bool prefixesSpace = true;   ///< a text begins with a space
   bool collapsesSpaces = true; ///< and has none at its ends, and one where there are several
   bool escapesSpaces = true;   ///< a space is U+2581
-  bool spacesEndWords = false; ///< the space of a word is behind it
+  bool spacesEndWords = false; ///< the space of a word is after it
 
   /// Reads the bytes of a file; false with `error`, what is wrong and the byte where it is.
   bool read(std::string_view bytes, std::string &error);

@@ -30,7 +30,7 @@ struct TokenizerUse {
   bool cutsLeft = false;
 };
 
-/// What is known of a tokenizer behind its blob.
+/// What is known of a tokenizer after its blob.
 struct TokenizerFacts {
   uint32_t vocabulary = 0; ///< 1 + the largest id of the model, without added tokens
   /// Added tokens by id.

@@ -22,7 +22,7 @@ enum class TokenizerFound : uint8_t {
   Broken     ///< `name` is what is wrong
 };
 
-/// Finds the tokenizer of a directory, or in one file: a tokenizer.json, or an .spm with a vocab.json beside it.
+/// Finds the tokenizer of a directory, or in one file: a tokenizer.json, or an .spm with a vocab.json next to it.
 TokenizerFound findTokenizer(const std::string &path, std::string &text, std::string &name);
 
 } // namespace heddle

@@ -1,5 +1,5 @@
 // What the files of the compiler and its tests include again and again, parsed once a build:
-// the dialects and what they stand on.
+// the dialects and what they are on.
 #ifndef HEDDLE_COMPILER_CMAKE_PRECOMPILED_H
 #define HEDDLE_COMPILER_CMAKE_PRECOMPILED_H
 

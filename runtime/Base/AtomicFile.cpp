@@ -63,7 +63,7 @@ void AtomicFile::forgetTemporary() {
   temporary.clear();
 }
 
-/// Tries names beside the target until `make` has made one; after an error errno says which.
+/// Tries names next to the target until `make` has made one; after an error errno says which.
 template <typename Make> bool AtomicFile::makeTemporary(Make make) {
   for (int attempt = 0; attempt <= 100; ++attempt) {
     temporary = target + "." + std::to_string(getpid()) + "-" + std::to_string(attempt) + ".part";

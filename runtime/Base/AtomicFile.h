@@ -3,7 +3,7 @@
 // Writes a file that appears complete or not at all. The bytes go to a temporary
 // in the target's directory, space is reserved first, and only after fsync is it
 // renamed to the target. A failure before that leaves the old file as it was and
-// nothing beside it; signals remove the temporary.
+// nothing next to it; signals remove the temporary.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_BASE_ATOMICFILE_H

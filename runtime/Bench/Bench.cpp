@@ -1,7 +1,7 @@
 //===- Bench.cpp - How fast a model is, and could be ----------------------===//
 //
 // The command `bench`: median times of prefill and of steps, or of calls of
-// `run` for a model that does not generate, beside what the same threads reach
+// `run` for a model that does not generate, next to what the same threads reach
 // on this machine in loops that only read or only multiply (Peaks.h).
 //
 //===----------------------------------------------------------------------===//

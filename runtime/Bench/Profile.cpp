@@ -57,7 +57,7 @@ Status profileOf(const Entry &entry, const std::vector<int64_t> &dims, const Pha
     auto same = [&](const ProfileRow &row) { return row.ops == one.ops && row.weight == one.weight; };
     auto row = std::find_if(rows.begin(), rows.end(), same);
     one.seconds = seconds[i];
-    if (one.seconds <= 0) // behind a condition: rows that are padding
+    if (one.seconds <= 0) // after a condition: rows that are padding
       one.phases = 0;
     one.operations = double(one.phases) * double(operations.evaluate(dims.data()).value_or(0));
     one.bytes = double(one.phases) * double(bytes.evaluate(dims.data()).value_or(0));

@@ -25,7 +25,7 @@ public:
   rt::Status run(bool &interrupted);
 
 private:
-  /// A command: a word behind a slash, and what it is given.
+  /// A command: a word after a slash, and what it is given.
   struct Command {
     const char *name, *takes, *does;
     rt::Status (ChatLoop::*run)(const std::string &given);

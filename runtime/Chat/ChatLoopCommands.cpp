@@ -1,6 +1,6 @@
 //===- ChatLoopCommands.cpp - What a talk can be told ---------------------===//
 //
-// The words behind a slash. They change the conversation or the flags; what is
+// The words after a slash. They change the conversation or the flags; what is
 // computed follows at the next answer.
 //
 //===----------------------------------------------------------------------===//

@@ -81,7 +81,7 @@ static void foldSystem(Value &messages) {
   messages.items.erase(messages.items.begin());
 }
 
-/// Stands behind the text that an answer continues while the template is run. It ends in a blank: where the template
+/// Stands after the text that an answer continues while the template is run. It ends in a blank: where the template
 /// trims that, it would have trimmed the text, too.
 static constexpr std::string_view kContinued = "<|heddle:continued|> ";
 
@@ -96,7 +96,7 @@ static Fault markLast(Value &messages) {
   return {};
 }
 
-/// Cuts what a template has made behind the text that is continued.
+/// Cuts what a template has made after the text that is continued.
 static Fault cutAtMark(std::string &text) {
   std::string_view mark = kContinued.substr(0, kContinued.size() - 1);
   size_t at = text.rfind(mark);

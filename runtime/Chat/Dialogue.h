@@ -30,7 +30,7 @@ public:
   void setSystem(std::string text);
   /// Adds a turn.
   void say(const char *role, std::string text);
-  /// Takes the last question and all behind it away; false: there is none.
+  /// Takes the last question and all after it away; false: there is none.
   bool takeBack(std::string &question);
   /// Takes all turns away but the system's.
   void clear();

@@ -84,7 +84,7 @@ Event LineEditor::erase(size_t from, size_t to) {
   return Event::Changed;
 }
 
-/// Shows the line `step` further in the history; behind its end is the one that is being written.
+/// Shows the line `step` further in the history; after its end is the one that is being written.
 Event LineEditor::browse(int step) {
   if (step < 0 ? shown == 0 : shown == history.size())
     return Event::None;
@@ -209,7 +209,7 @@ Event LineEditor::named(const std::string &parameters, unsigned char final) {
 static uint32_t glyphOf(uint32_t c) { return c < 0x20 ? 0x2400 + c : c >= 0x7f && c < 0xa0 ? 0xfffd : c; }
 
 std::string LineEditor::draw(const std::string &prompt, size_t columns) const {
-  // The last column stays free: a cursor behind it would be on the next line.
+  // The last column stays free: a cursor after it would be on the next line.
   size_t room = columns > prompt.size() + 4 ? columns - prompt.size() - 1 : 4, column = 0, first = cursor;
   while (first > 0) {
     size_t next = before(first), width = 0;

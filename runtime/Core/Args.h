@@ -35,7 +35,7 @@ public:
   Status integer(const char *flag, int64_t least, int64_t most, int64_t &value) const;
   Status number(const char *flag, double least, double most, double &value) const;
   const std::vector<std::string> &positional() const { return words; }
-  /// How many positional words stand before `--`; those behind it are never
+  /// How many positional words are before `--`; those after it are never
   /// taken for a command.
   size_t beforeDashes() const { return spoken; }
 

@@ -58,7 +58,7 @@ struct LaunchLine {
   bool optional = false;          ///< a launch that is left out where it has no items
   int64_t shared = 0;             ///< bytes of shared memory of a block, on the chips
   std::vector<std::string> chips; ///< that are named here; none: on all of them
-  std::vector<int64_t> numbers;   ///< what the kernel is given beside what all kernels get
+  std::vector<int64_t> numbers;   ///< what the kernel is given next to what all kernels get
   std::string place;              ///< op and place of a launch, for messages; may be ""
 
   /// Reads what is behind `key`, which is launch, repeat or again, and appends it.
@@ -91,7 +91,7 @@ struct Entry {
   int64_t longestPiece = 0, ring = 0;
   std::vector<Phase> phases;        ///< what a call is on the processor
   std::vector<LaunchLine> launches; ///< what a call is on a device
-  std::vector<Form> lengths;        ///< what its kernels find behind the dims
+  std::vector<Form> lengths;        ///< what its kernels find after the dims
   bool hasArena = false, hasFlops = false, hasIntegers = false, hasReads = false;
 
   /// Index of a dim in `dims`, -1 if there is none of this name.
@@ -167,7 +167,7 @@ struct Card {
   std::vector<Regroup> regroups;    ///< ascending, none over another
 
   static Status parse(const char *text, Card &card);
-  /// A text may hold a card for the processor and behind it one for GPUs, of
+  /// A text may hold a card for the processor and after it one for GPUs, of
   /// one model; `device` stays empty where there is no second.
   static Status parse(const char *text, Card &card, std::optional<Card> &device);
   /// Takes what is the target's own from the card of the same model for another

@@ -1,6 +1,6 @@
 //===- CardParser.h - What each line of a card says -------------*- C++ -*-===//
 //
-// A row of heddle/card.def is a line; `readNAME` reads what stands behind its
+// A row of heddle/card.def is a line; `readNAME` reads what is after its
 // first word, and is false where that is not what the row asks for. A card that
 // is wrong is a mistake of the compiler, since it is linked into this program.
 //

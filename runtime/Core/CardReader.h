@@ -17,13 +17,13 @@ public:
 
   /// Goes to the next line; false at the end of the text.
   bool nextLine();
-  /// The text behind this line.
+  /// The text after this line.
   std::string_view unread() const { return rest; }
   /// The next word of the line, "" at its end.
   std::string_view word();
   /// All that is left of the line, without blanks around it.
   std::string_view remaining();
-  /// What stands behind the `#` of the line.
+  /// What stands after the `#` of the line.
   std::string_view comment() const { return behind; }
 
   // Each of these reads the next word; false where it is not what is asked for.

@@ -9,8 +9,8 @@ namespace heddle::rt {
 
 /// What is said of every launch (Device/Watch.h).
 struct Watching {
-  bool waits = false;   ///< `checked`: a wait behind every launch, so that an error names its kernel
-  bool digest = false;  ///< a line with hashes of arena and states behind every launch; arenas begin as bytes 0xff
+  bool waits = false;   ///< `checked`: a wait after every launch, so that an error names its kernel
+  bool digest = false;  ///< a line with hashes of arena and states after every launch; arenas begin as bytes 0xff
   bool rounded = false; ///< `digest8`: the same, of 32-bit words rounded to 8 bits of significand
   bool timed = false;   ///< events around every launch; a table at the end
   bool log = false;     ///< what the driver's assembler says of the kernels

@@ -19,7 +19,7 @@ static int depth(const std::vector<LaunchLine> &lines) {
   return open;
 }
 
-/// Cuts `word` and the number behind it, both at the end of `text`, off it; no
+/// Cuts `word` and the number after it, both at the end of `text`, off it; no
 /// value if they are not there.
 static std::optional<int64_t> cutNumber(std::string_view &text, std::string_view word) {
   size_t at = text.rfind(word);

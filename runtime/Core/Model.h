@@ -23,7 +23,7 @@ struct StartOptions {
   /// What --device says: "cpu", the number of a GPU or "emulator"; "": GPU 0 if
   /// the program has kernels (and if it has code for the processor too, "cpu"
   /// where there is no GPU that it can use), else "cpu". Behind a GPU may stand ":" and words of
-  /// Device/Watch.h ("checked,timed"), behind the emulator its options among them.
+  /// Device/Watch.h ("checked,timed"), after the emulator its options among them.
   std::string device;
 };
 

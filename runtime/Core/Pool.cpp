@@ -27,7 +27,7 @@ static inline void relax() {
 #endif
 }
 
-/// About 100 us; between two calls of a step nobody waits longer.
+/// About 100 us; between two calls of a step nothing waits longer.
 static constexpr uint32_t kSpins = 10000, kSpinsWhenCrowded = 32;
 static constexpr uint32_t kMemberBits = 13, kMemberMask = (1u << kMemberBits) - 1;
 

@@ -173,7 +173,7 @@ Status Kernels::enqueue(const Entry &entry, const std::vector<int64_t> &dims, co
         repeats[depth++] = {at, *count};
         continue;
       }
-      // None: on behind its end.
+      // None: on after its end.
       for (int open = 1; open > 0;) {
         LaunchLine::Kind kind = entry.launches[++at].kind;
         open += (kind == LaunchLine::Kind::Repeat) - (kind == LaunchLine::Kind::Again);

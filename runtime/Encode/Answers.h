@@ -2,7 +2,7 @@
 //
 // What the outputs of one call of `run` mean, as text for people or as JSON. The
 // shape of the logits says it: [B, labels] classes of the whole input, [B, T,
-// labels] a label for every token, [B, T, vocabulary] words behind masks, or with
+// labels] a label for every token, [B, T, vocabulary] words after masks, or with
 // the kind `ctc` letters over time. The two outputs start_logits and end_logits
 // mark stretches of a text that answer a question.
 //
@@ -36,7 +36,7 @@ bool marksSpans(const Card &card);
 
 /// What was asked in one row of a batch.
 struct Asked {
-  std::vector<Token> tokens; ///< of the texts, in the template; none beside a file
+  std::vector<Token> tokens; ///< of the texts, in the template; none next to a file
   std::string context;       ///< the second text, which stretches are taken from
   bool media = false;        ///< a file was given
 };

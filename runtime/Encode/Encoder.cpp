@@ -144,7 +144,7 @@ static bool sameRow(const Entry &run, const EncoderBatch &alone, const EncoderBa
     const Tensor *one = alone.output(value.name.c_str()), *other = padded.output(value.name.c_str());
     if (!one || !other)
       continue;
-    // [1, T, ..] begins as [1, longer T, ..] does; a length further behind is a table of pairs, which nobody reads.
+    // [1, T, ..] begins as [1, longer T, ..] does; a length further after is a table of pairs, which nothing reads.
     bool begins = std::equal(one->shape.begin() + std::min<size_t>(one->shape.size(), 2), one->shape.end(),
                              other->shape.begin() + std::min<size_t>(other->shape.size(), 2), other->shape.end());
     if (begins && memcmp(alone.rowOf(*one, 0), padded.rowOf(*other, row), size_t(one->count()) * sizeof(float)) != 0)

@@ -18,7 +18,7 @@ void logSoftmax(float *scores, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i)
     sum += std::exp(double(scores[i]) - largest);
-  // Subtract the largest first: beside a large one the logarithm would be lost.
+  // Subtract the largest first: next to a large one the logarithm would be lost.
   double share = std::log(sum);
   for (int64_t i = 0; i < count; ++i)
     scores[i] = float((double(scores[i]) - largest) - share);

@@ -12,7 +12,7 @@
 
 namespace heddle::rt {
 
-/// A conversation as the model reads it, and the token that ends the answer beside those that end a text.
+/// A conversation as the model reads it, and the token that ends the answer next to those that end a text.
 struct ChatTurn {
   std::vector<int64_t> ids;
   std::optional<int64_t> end;

@@ -281,7 +281,7 @@ static Status addText(const Model &model, const std::string &name, const std::ve
   return {};
 }
 
-/// The same for a picture or speech in `file`. `promptText`: the text beside it, a
+/// The same for a picture or speech in `file`. `promptText`: the text next to it, a
 /// question or the first words of the answer, null if there is none.
 static Status streamMedia(Model &model, const Args &args, const Tokenizers *tokenizers, const std::string &file,
                           const std::string *promptText, Request request) {

@@ -2,7 +2,7 @@
 //
 // A batch of prompts: every input of `run` by name, complete up to the prompt's
 // last column. Rows padded on the right are rotated, so that every prompt ends
-// in the last column and generation goes on behind it.
+// in the last column and generation goes on after it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_GENERATE_PROMPT_H

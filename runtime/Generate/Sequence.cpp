@@ -322,7 +322,7 @@ Status Sequence::grow(const std::vector<int64_t> &ids) {
   return advanceInPieces(past, length);
 }
 
-/// Whether every state is rows of tokens, of which those behind the text are read by nobody.
+/// Whether every state is rows of tokens, of which those after the text are read by nobody.
 bool Sequence::canGoBack() const {
   if (!step)
     return true; // nothing is kept

@@ -18,7 +18,7 @@ class TextStepper {
 public:
   virtual ~TextStepper() = default;
 
-  /// One step of a text that is not done. `logits`: for each of its rows the plain logits [count] behind its last
+  /// One step of a text that is not done. `logits`: for each of its rows the plain logits [count] after its last
   /// token. An error if a logit is NaN.
   virtual Status step(const float *const *logits, int64_t count) = 0;
   /// Whether no token is left to make.

@@ -43,7 +43,7 @@ struct ReadLimits {
   size_t values = 1 << 18;
 };
 
-/// Reads one value and nothing behind it.
+/// Reads one value and nothing after it.
 Fault read(std::string_view text, Sink &sink, const ReadLimits &limits = {});
 
 } // namespace heddle::json

@@ -1,7 +1,7 @@
 //===- Picture.cpp - From pixels to a model's input -----------------------===//
 //
 // Pillow resizes in two passes, first along rows, then along columns, with
-// weights in fixed point (22 bits behind the point) and bytes in between.
+// weights in fixed point (22 bits after the point) and bytes in between.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Media/Picture.h"

@@ -149,7 +149,7 @@ void Answer::open(size_t index) {
     event(piece(index, "\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null"));
   if (theJob.echo && !wantsPromptLogprobs())
     echo(index);
-  if (wantsLogprobs() && !wantsPromptLogprobs()) { // a token is decoded behind the prompt's
+  if (wantsLogprobs() && !wantsPromptLogprobs()) { // a token is decoded after the prompt's
     Choice &choice = choices[index];
     if (service.model->card().roles.source.empty())
       for (int64_t id : promptOf(index).ids)

@@ -111,7 +111,7 @@ void Connection::step() {
   listener.handle(asked);
 }
 
-// Nothing behind a doubtful request is believed to be one.
+// Nothing after a doubtful request is believed to be one.
 void Connection::refuse(const Refusal &refusal) {
   const RequestHead *head = reader.head().method.empty() ? nullptr : &reader.head();
   if (listener.onAnswer)
@@ -161,7 +161,7 @@ void Connection::write(const Listener::Message &message) {
   if (streams)
     waitAtMost(listener.options.pingSeconds);
   if (unsent() > listener.options.mostUnread)
-    listener.drop(number); // nobody reads
+    listener.drop(number); // nothing reads
 }
 
 /// All bytes have gone out.

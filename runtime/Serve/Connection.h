@@ -36,7 +36,7 @@ public:
   void close();
 
 private:
-  static constexpr size_t kReadAhead = 64 << 10; ///< bytes behind a request that may wait
+  static constexpr size_t kReadAhead = 64 << 10; ///< bytes after a request that may wait
   static constexpr unsigned kMostFailures = 16;
 
   static void onRead(bufferevent *, void *self) { static_cast<Connection *>(self)->read(); }

@@ -1,4 +1,4 @@
-// The engine of models that read a text whole: vectors of texts, labels, words behind masks, answers out of a text. All
+// The engine of models that read a text whole: vectors of texts, labels, words after masks, answers out of a text. All
 // that waits is one round: its texts, sorted by length, become padded batches.
 //
 // A text's answer is that of the text alone: where padding could change it, only texts of one length share a batch. A
@@ -246,7 +246,7 @@ bool EncoderEngine::mayPad() {
   return *pads;
 }
 
-/// Computes rows in one call and says what they yield. Those that nobody waits for any more are left out.
+/// Computes rows in one call and says what they yield. Those that nothing waits for any more are left out.
 void EncoderEngine::compute(std::vector<Row> batch) {
   batch.erase(std::remove_if(batch.begin(), batch.end(),
                              [](const Row &row) { return row.job->left == 0 || row.job->to->abandoned; }),

@@ -1,5 +1,5 @@
 // The byte rules stand in two tables of classes, the rules of fields in `readField`; a head is collected until its
-// empty line, and refused as soon as a byte cannot stand where it does.
+// empty line, and refused as soon as a byte cannot be where it does.
 #include "runtime/Serve/Http.h"
 #include <algorithm>
 #include <cstring>
@@ -85,7 +85,7 @@ bool listHas(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// What may stand in a head once.
+/// What may be in a head once.
 struct Seen {
   bool host = false, length = false;
 };

@@ -22,7 +22,7 @@ namespace heddle::serve {
 
 namespace {
 
-/// Handles that a server needs beside those of its connections and those that are open when it listens.
+/// Handles that a server needs next to those of its connections and those that are open when it listens.
 constexpr uint64_t kSpareHandles = 8;
 
 // SIGTERM and SIGINT: how many came, and what wakes the loop.
@@ -192,7 +192,7 @@ bool Listener::run() {
     timeval moment = {0, 1000000 / kPauses};
     select(0, nullptr, nullptr, nullptr, &moment);
   }
-  connections.clear(); // whoever still makes an answer learns that nobody waits
+  connections.clear(); // whoever still makes an answer learns that nothing waits
   return !cut;
 }
 

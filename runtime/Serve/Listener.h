@@ -1,6 +1,6 @@
 // Connections: accepts them, reads requests, hands each whole one over, and writes the answers that other threads give.
 // One thread with libevent's loop does all of it; nothing here waits for anything but sockets and clocks. A connection
-// has one request at a time: bytes behind it wait in its buffer.
+// has one request at a time: bytes after it wait in its buffer.
 #ifndef HEDDLE_RUNTIME_SERVE_LISTENER_H
 #define HEDDLE_RUNTIME_SERVE_LISTENER_H
 
@@ -39,7 +39,7 @@ struct Exchange {
   uint64_t connection = 0;
   RequestHead head;
   std::string body;
-  std::atomic<bool> abandoned{false}; ///< nobody reads the answer any more
+  std::atomic<bool> abandoned{false}; ///< nothing reads the answer any more
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 

@@ -20,7 +20,7 @@ struct Job {
   ExchangePtr to;
   bool chat = false, stream = false, usage = false, echo = false;
   int64_t choices = 1;
-  int64_t logprobs = -1; ///< other tokens beside each that is chosen; -1: none is told
+  int64_t logprobs = -1; ///< other tokens next to each that is chosen; -1: none is told
   std::vector<PromptText> prompts;
   std::vector<std::string> flags; ///< as on the command line of `generate`
   std::vector<std::string> stops;

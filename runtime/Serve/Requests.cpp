@@ -45,7 +45,7 @@ ApiError readBody(const Service &service, Endpoint endpoint, const std::string &
   if (const Value *name = memberOf(body, "model"); name && !service.hasName(name->text))
     return unknownModel(service, name->text);
   std::string names;
-  for (const std::string &name : ignored) // only what can stand in a head
+  for (const std::string &name : ignored) // only what can be in a head
     if (name.size() <= 64 &&
         std::all_of(name.begin(), name.end(),
                     [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }) &&

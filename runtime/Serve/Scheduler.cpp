@@ -1,8 +1,8 @@
-// A text begins behind the longest beginning that any slot has of it, which is copied where that slot is in use or
-// holds much else. Prompts are read oldest first: in long pieces while nobody waits for a next token, else a few tokens
-// in each step, in the same call, since a step reads all weights anyway; it then takes the time of so many rows more.
-// Where a text is so long that rows of one token would read too much of it, in short pieces between the steps, for
-// about as long as a step takes.
+// A text begins after the longest beginning that any slot has of it, which is copied where that slot is in use or
+// holds much else. Prompts are read oldest first: in long pieces while nothing waits for a next token, else a few
+// tokens in each step, in the same call, since a step reads all weights anyway; it then takes the time of so many rows
+// more. Where a text is so long that rows of one token would read too much of it, in short pieces between the steps,
+// for about as long as a step takes.
 #include "runtime/Serve/Scheduler.h"
 #include <algorithm>
 
@@ -132,8 +132,8 @@ Slots::Piece Scheduler::next(const Running &one, int64_t most) const {
   return {one.slot, one.ids.data() + held, count, count == left, each};
 }
 
-/// One token for each text whose prompt is read, and beside them the next of prompts that cost little there. Returns
-/// the seconds that it took; 0: nobody waits for a token.
+/// One token for each text whose prompt is read, and next to them the next of prompts that cost little there. Returns
+/// the seconds that it took; 0: nothing waits for a token.
 double Scheduler::step() {
   std::vector<Running *> texts;
   std::vector<Slots::Piece> pieces;
@@ -197,7 +197,7 @@ void Scheduler::take(Running &one, const Slots::Piece &piece, const float *logit
 
 /// Chooses what follows a text by its logits.
 void Scheduler::accept(Running &one, const float *logits) {
-  if (!one.text->answer().goesOn()) // another text of the job has failed in this round: nothing may be said behind that
+  if (!one.text->answer().goesOn()) // another text of the job has failed in this round: nothing may be said after that
     return leave(one);
   if (one.text->options().newTokens == 0) {
     one.text->finish();

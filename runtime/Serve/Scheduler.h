@@ -1,4 +1,4 @@
-// Which texts are computed when: a text waits for a slot, its prompt is read in pieces beside the steps of the others,
+// Which texts are computed when: a text waits for a slot, its prompt is read in pieces next to the steps of the others,
 // then it gets a token in every step until it ends. It joins and leaves at any step, and no other text notices.
 #ifndef HEDDLE_RUNTIME_SERVE_SCHEDULER_H
 #define HEDDLE_RUNTIME_SERVE_SCHEDULER_H
@@ -24,8 +24,8 @@ public:
   int64_t room() const { return slots.count() - int64_t(waiting.size() + running.size()); }
   int64_t slotCount() const { return slots.count(); }
 
-  /// Drops what nobody waits for, gives slots to what waits, makes a token of each text whose prompt is read, and reads
-  /// on in the prompts.
+  /// Drops what nothing waits for, gives slots to what waits, makes a token of each text whose prompt is read, and
+  /// reads on in the prompts.
   void round();
 
 private:

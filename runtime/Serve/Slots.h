@@ -10,7 +10,7 @@ namespace heddle::serve {
 
 class Slots {
 public:
-  /// What a call appends to a slot, and whether the logits behind it are wanted.
+  /// What a call appends to a slot, and whether the logits after it are wanted.
   struct Piece {
     int64_t slot;
     const int64_t *ids;
@@ -37,7 +37,7 @@ public:
   /// Makes slot `to` the first `length` positions of slot `from`, which are keepable there. They are copied.
   rt::Status copy(int64_t from, int64_t to, int64_t length);
 
-  /// Whether a piece of a prompt costs little beside what texts are making, in the same call: there each of its tokens
+  /// Whether a piece of a prompt costs little next to what texts are making, in the same call: there each of its tokens
   /// is a row that reads the text so far by itself, and the weights are read but once.
   bool isCheapBeside(int64_t slot, int64_t tokens) const;
 
@@ -46,7 +46,7 @@ public:
   /// held.
   rt::Status append(const std::vector<Piece> &pieces);
   /// The logits [vocabulary] behind piece i of the last call.
-  /// Of a piece of which each token was asked for, what follows the first; the others' are behind it.
+  /// Of a piece of which each token was asked for, what follows the first; the others' are after it.
   const float *logitsOf(size_t piece) const { return logits + logitsAt[piece] * size_t(vocab); }
   int64_t vocabulary() const { return vocab; }
 

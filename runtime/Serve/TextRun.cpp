@@ -38,7 +38,7 @@ ApiError TextRun::readOptions() {
   return {};
 }
 
-/// Whether a token ends the text, beside the model's own ends.
+/// Whether a token ends the text, next to the model's own ends.
 bool TextRun::isEnd(int64_t id) const {
   const Job &job = theAnswer->job();
   return std::find(job.stopIds.begin(), job.stopIds.end(), id) != job.stopIds.end() ||

@@ -68,7 +68,7 @@ static void mapCharacter(const WordSpan &table, uint32_t c, std::string &out) {
   appendUtf8(out, c);
 }
 
-/// Whether the sigma before `rest` stands at the end of a word; `front` is what stands in front of it.
+/// Whether the sigma before `rest` stands at the end of a word; `front` is what is in front of it.
 static bool isFinalSigma(const CharacterTables &tables, std::string_view front, std::string_view rest) {
   auto ignorable = [](uint32_t c) {
     return c == '\'' || c == '.' || c == ':' || c == '^' || c == '`' || c == 0xa8 || c == 0xad || c == 0xaf ||
@@ -107,7 +107,7 @@ bool caseOf(Session &s, std::string_view text, Case how, std::string &out) {
   if (!s.chargeBytes(text.size() * 4))
     return false;
   const CharacterTables &tables = s.tables;
-  bool inside = false; // behind a letter, for titles; behind the first character, for capitals
+  bool inside = false; // after a letter, for titles; after the first character, for capitals
   for (size_t at = 0; at < text.size();) {
     uint32_t c;
     size_t n = decodeUtf8(text.substr(at), c);

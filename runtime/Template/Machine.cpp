@@ -539,7 +539,7 @@ bool Machine::values(Op op, uint32_t a, uint32_t c) {
   }
 }
 
-/// One instruction. Whatever needs room for its work has a function of its own: this one is called millions of times.
+/// One instruction. Whatever needs room for its work has a separate function: this one is called millions of times.
 bool Machine::step() {
   current = code.section(kCode).data + next++ * kInstructionWords;
   auto op = Op(current[0] & 255);

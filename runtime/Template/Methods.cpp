@@ -190,7 +190,7 @@ bool strip(Session &s, Value v, const Arguments &given, bool left, bool right, V
   return true;
 }
 
-/// The part of a text from character `from` up to `to`, as slices clip them; false if it begins behind the end.
+/// The part of a text from character `from` up to `to`, as slices clip them; false if it begins after the end.
 bool within(Session &s, Value v, const Value *bounds, View &part, size_t &skipped, bool &inside) {
   Value three[3] = {bounds[0].given() ? bounds[0] : noneValue(), bounds[1].given() ? bounds[1] : noneValue(),
                     noneValue()},

@@ -215,7 +215,7 @@ bool printRepr(Session &s, Value v, std::string &out, int depth) {
 
 //===--- JSON -----------------------------------------------------------------===//
 
-/// The letter behind the backslash of an escape that JSON has a short form for; 0 if there is none.
+/// The letter after the backslash of an escape that JSON has a short form for; 0 if there is none.
 static char shortEscape(unsigned char byte) {
   switch (byte) {
   case '"':

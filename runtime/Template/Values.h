@@ -161,7 +161,7 @@ public:
   bool full() const { return used > limit; }
 
   Value copy(std::string_view text, bool safe = false);
-  /// `front`, with `more` behind it; in place where `front` was the last text that grew.
+  /// `front`, with `more` after it; in place where `front` was the last text that grew.
   Value grow(Value front, std::string_view more, bool safe);
   /// The same for lists.
   Value growList(Value front, const Value *more, size_t count);

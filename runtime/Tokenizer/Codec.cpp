@@ -1,6 +1,6 @@
 //===- Codec.cpp - The tokenizer for programs around the runtime ----------===//
 //
-// heddle/tokenizer.h: the tokenizer behind types without its headers.
+// heddle/tokenizer.h: the tokenizer after types without its headers.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/tokenizer.h"

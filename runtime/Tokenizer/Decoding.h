@@ -47,7 +47,7 @@ private:
     uint32_t dropped = 0; ///< marks stripped at the left of this piece
   };
 
-  /// Gives a part of a piece to stage `at`, or to `out` behind the last one;
+  /// Gives a part of a piece to stage `at`, or to `out` after the last one;
   /// `ends`: it is the last part of the piece.
   void part(size_t at, std::string_view text, bool ends, std::string &out);
   void piece(size_t at, std::string text, std::string &out);

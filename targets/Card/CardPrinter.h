@@ -17,7 +17,7 @@ class CardPrinter {
 public:
   CardPrinter() : text("heddle-card 1\n") {}
 
-  /// Adds a line: its word, and behind it `rest`, which is as its row says.
+  /// Adds a line: its word, and after it `rest`, which is as its row says.
   void line(CardLine which, const llvm::Twine &rest = "");
   /// A line that is one text; none for an empty one.
   void textLine(CardLine which, llvm::StringRef text);

@@ -83,7 +83,7 @@ static void addArithmetic(ModuleOp module, CardPrinter &card) {
   card.line(CardLine::Dtype, text);
 }
 
-/// One line for each way in which matrices are coded. A tensor that lies in several parts is one matrix.
+/// One line for each way in which matrices are coded. A tensor that is in several parts is one matrix.
 static void addCodes(ModuleOp module, CardPrinter &card) {
   struct Sum {
     llvm::StringSet<> names;

@@ -20,7 +20,7 @@ std::string cardText(mlir::ModuleOp module);
 /// seal has the digest: a program whose card does not give these texts back says so at its start.
 uint64_t digestOfTexts(mlir::ModuleOp module);
 
-/// Puts `text` into the code of a program as the symbol heddle_card, with a zero byte behind it.
+/// Puts `text` into the code of a program as the symbol heddle_card, with a zero byte after it.
 void addCard(llvm::Module &code, llvm::StringRef text);
 
 } // namespace heddle

@@ -11,10 +11,10 @@ namespace heddle::host {
 /// memory, a full disk). `Unreadable`: a file that it needs cannot be read.
 enum class Linked { Yes, Refused, Stopped, Unreadable };
 
-/// A file beside the archives of a runtime, one directory a line: where the compiler that built them has its start
+/// A file next to the archives of a runtime, one directory a line: where the compiler that built them has its start
 /// files and libraries. The linker is called directly, without a compiler driver.
 constexpr llvm::StringLiteral kLinkDirs = "libheddle.dirs";
-/// A file beside archives that were built with sanitizers (compiler/cmake/Sanitizers.cmake): the options of the linker
+/// A file next to archives that were built with sanitizers (compiler/cmake/Sanitizers.cmake): the options of the linker
 /// that these need, one a line. Programs then keep their symbols, for reports.
 constexpr llvm::StringLiteral kLinkSanitizers = "libheddle.sanitizers";
 /// The path of a file of a runtime.

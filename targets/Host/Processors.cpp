@@ -43,7 +43,7 @@ static const Architecture *ownerOf(StringRef mcpu) {
   return it == all.end() ? nullptr : *it;
 }
 
-/// What vdpbf16ps gives beside an FMA, by the beginning of LLVM's name. Zen 4 and 5 start as many of both in a cycle,
+/// What vdpbf16ps gives next to an FMA, by the beginning of LLVM's name. Zen 4 and 5 start as many of both in a cycle,
 /// and a vdpbf16ps has two products a lane. Intel's cores reach half of the multiply-adds of f32 (Emerald Rapids
 /// measured: 87 beside 178 GFLOP/s of one core), which their matrix registers hide unless a virtual machine hides
 /// these.

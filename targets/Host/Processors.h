@@ -17,7 +17,7 @@ namespace heddle::host {
 struct Processor {
   const Architecture *architecture;
   std::string cpu;                ///< LLVM's name
-  std::string features;           ///< "+a,-b": what LLVM is given beside the name
+  std::string features;           ///< "+a,-b": what LLVM is given next to the name
   std::vector<std::string> needs; ///< features asked for at start, in the order of cpu_features.def
   Vectors vectors;
 

@@ -47,7 +47,7 @@ struct Loop {
 };
 } // namespace
 
-/// The loops of a block, which is part of what an op of `kind` has become: those that stand there, or in what has
+/// The loops of a block, which is part of what an op of `kind` has become: those that are there, or in what has
 /// barriers inside, a repeat of layers or a condition.
 static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_ptr<Loop>> &loops) {
   for (Operation &op : block) {
@@ -66,7 +66,7 @@ static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_pt
           collect(inner, of, loops);
     } else if (length >= kShortest && op.getNumResults() == 0) {
       auto loop = std::make_unique<Loop>(&op, of);
-      // What lies on the stack of its function stays there.
+      // What is on the stack of its function stays there.
       if (llvm::none_of(loop->code.outside(), [](Value v) { return v.getDefiningOp<LLVM::AllocaOp>(); }))
         loops.push_back(std::move(loop));
     }

@@ -27,7 +27,7 @@ struct PaddedRows {
 /// its attentions have.
 llvm::SmallVector<PaddedRows> findPaddedRows(mlir::func::FuncOp function);
 
-/// Whether the description marks these rows as padding, and not only as keys that nobody sees:
+/// Whether the description marks these rows as padding, and not only as keys that nothing sees:
 /// the mask is made of inputs that have a default or the role `mask` of `generate`, or of ids
 /// compared by `!=` with one id. Otherwise outputs for these rows may be wanted.
 bool isSaidToBePadding(const PaddedRows &rows);

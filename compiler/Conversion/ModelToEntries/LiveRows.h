@@ -7,7 +7,7 @@
 
 namespace heddle::entries {
 
-/// A name for the dim of a new `model.live_rows`: `live`, or with a number behind it where the
+/// A name for the dim of a new `model.live_rows`: `live`, or with a number after it where the
 /// function has such a dim.
 std::string newLiveDim(mlir::func::FuncOp function);
 

@@ -28,7 +28,7 @@ using model::Size;
 namespace {
 ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// Rewrites one function so that linears and what lies between them work on the rows that are no padding.
+/// Rewrites one function so that linears and what is between them work on the rows that are no padding.
 class Packer {
 public:
   Packer(func::FuncOp function, const DeadRows &dead, bool mayZero)

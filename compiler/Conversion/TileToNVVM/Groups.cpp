@@ -110,7 +110,7 @@ Values TileCode::multiplyGroups(const Piece &left, const Piece &right, FragType 
 }
 
 /// The left side is a fragment; all its words are there before the first product begins, since units read registers
-/// while threads go on. The right side lies in groups of eight columns, and is turned.
+/// while threads go on. The right side is in groups of eight columns, and is turned.
 Values TileCode::multiplyHeldGroups(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
   constexpr int64_t kKeys = 16; // of a unit along k
   int64_t rows = type.heldRows(), count = type.getColumns() / 2;

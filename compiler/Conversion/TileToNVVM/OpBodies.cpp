@@ -109,7 +109,7 @@ void Launch::keep(KeepOp op) {
   fragments[op] = kept;
 }
 
-/// A row of an `mma` fragment lies in four neighbouring lanes.
+/// A row of an `mma` fragment is in four neighbouring lanes.
 void Launch::fold(FoldOp op) {
   FragType type = op.getFragment().getType();
   int64_t columns = type.heldColumns();

@@ -107,7 +107,7 @@ void TileCode::multiplyColumn(const Values &x, const Piece &right, Value at, Fra
       sums[i * columns + j] = fma(x[i], w[j], sums[i * columns + j]);
 }
 
-/// Elements are spread as a unit of pairs has them. The left side lies in groups of four along k, which are fetched at
+/// Elements are spread as a unit of pairs has them. The left side is in groups of four along k, which are fetched at
 /// once; the four threads of a row read other columns, and all rows the same ones.
 Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   constexpr int64_t kTogether = 4;

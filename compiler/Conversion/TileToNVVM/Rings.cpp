@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::tile;
 
-/// Pieces are those of a slot of the ring, which lies after the launch's own pieces.
+/// Pieces are those of a slot of the ring, which is after the launch's own pieces.
 void Launch::bind(Block::BlockArgListType arguments, Value slot) {
   int64_t before = 0, all = 0;
   for (BlockArgument argument : arguments)

@@ -1,7 +1,7 @@
 //===- TileCode.h - what the lowering of tiles is written in ----*- C++ -*-===//
 //
 // Index arithmetic of Lowering with what a thread of a tile knows: its number, which elements of a fragment it holds,
-// where a word of a piece lies in shared memory.
+// where a word of a piece is in shared memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TILETONVVM_TILECODE_H
@@ -64,7 +64,7 @@ public:
   /// nobody may touch until `settle`.
   Values multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   /// What this thread has put into shared memory, and copies that it has waited for, are there for units that read it
-  /// by themselves; for those of other threads behind a barrier.
+  /// by themselves; for those of other threads after a barrier.
   void showUnits();
   /// The sums of products that were under way.
   Values settle(mlir::ValueRange sums);

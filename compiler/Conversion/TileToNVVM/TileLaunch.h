@@ -12,7 +12,7 @@
 
 namespace heddle::tile {
 
-/// Of a kernel: where its shared memory begins, pieces and behind them a ring that its streams take in turn, and the
+/// Of a kernel: where its shared memory begins, pieces and after them a ring that its streams take in turn, and the
 /// barriers of each stream that has some.
 struct SharedMemory {
   Value begin;          ///< null without
@@ -31,7 +31,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   TileCode c;
   const SharedMemory &memory;
-  int64_t ownWords;      ///< of the launch's own pieces: rings lie behind them
+  int64_t ownWords;      ///< of the launch's own pieces: rings lie after them
   int64_t usedWords = 0; ///< of those that have their place
   mlir::IRMapping map;   ///< of what is no value of the dialect
   llvm::DenseMap<Value, Values> fragments;
@@ -41,7 +41,7 @@ private:
   Value turn;                   ///< tiles that this block has done
   Value arrival;                ///< the barrier that copies tell; null where there is none
   bool shown = false;           ///< whether units read by themselves what threads put or copy
-  bool open = false;            ///< whether products may stay under way behind the body of a stream
+  bool open = false;            ///< whether products may stay under way after the body of a stream
 
   Value valueOf(Value v) { return map.lookupOrDefault(v); }
 
@@ -63,7 +63,7 @@ private:
   void bind(mlir::Block::BlockArgListType arguments, Value slot);
   void waitFor(int64_t pending);
   void barrier();
-  /// A barrier behind which all see what each has written, units too.
+  /// A barrier after which all see what each has written, units too.
   void publish();
 
   //===-- bodies (OpBodies.cpp) -------------------------------------------------------===//

@@ -17,9 +17,9 @@ struct Launch {
   std::string place;                   ///< "file:line:column" of the description, or ""
   std::vector<loops::Cost> costs = {}; ///< of the phases of ops that it does
   bool optional = false;               ///< left out where it has no items
-  int64_t shared = 0;                  ///< bytes of shared memory that it is given, beside what it has by itself
+  int64_t shared = 0;                  ///< bytes of shared memory that it is given, next to what it has by itself
   std::vector<std::string> on = {};    ///< the chips that `shared` is for; none: all
-  std::vector<int64_t> numbers = {};   ///< what it is given beside what all kernels get
+  std::vector<int64_t> numbers = {};   ///< what it is given next to what all kernels get
   int64_t number = 0;                  ///< its place among the launches of the entry
 
   static void write(mlir::Operation *kernel, llvm::ArrayRef<Launch> launches);

@@ -6,7 +6,7 @@
 
 namespace heddle::kernels {
 
-/// The arguments of a kernel (runtime/include/heddle/abi.h); behind the indices of repeats come numbers of a launch.
+/// The arguments of a kernel (runtime/include/heddle/abi.h); after the indices of repeats come numbers of a launch.
 enum KernelArgument : unsigned { Fail, KernelDims, KernelTensors, KernelArena, KernelWeights, FirstIndex, Numbers = 7 };
 
 #define GEN_PASS_DECL

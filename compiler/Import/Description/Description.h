@@ -102,7 +102,7 @@ struct Description {
                   *outputs = nullptr, *generate = nullptr;
   std::string name;
   std::vector<InputSpec> inputs;
-  /// Words inside of what was refused: nothing may be reported as missing that could stand there (Lint).
+  /// Words inside of what was refused: nothing may be reported as missing that could be there (Lint).
   std::set<std::string, std::less<>> torn;
   std::map<std::string, BlockSpec, std::less<>> blocks; // own ones and the library's
   std::vector<Statement> body;

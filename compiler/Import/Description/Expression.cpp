@@ -262,7 +262,7 @@ private:
     return a;
   }
 
-  /// Expressions between commas up to `close`, which is taken; a comma may stand before it.
+  /// Expressions between commas up to `close`, which is taken; a comma may be before it.
   bool items(llvm::SmallVectorImpl<const Expr *> &out, StringRef close) {
     while (!isOp(close)) {
       const Expr *e = expr();

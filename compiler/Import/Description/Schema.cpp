@@ -190,7 +190,7 @@ static void bodySchemas(Object &defs, StringRef end, llvm::ArrayRef<Callable> ca
                         Array{"body"});
   group["dependentRequired"] = Object{{"else", Array{"if"}}};
   define("group", std::move(group));
-  // Exactly one key binds something; `if` and `about` may stand next to it.
+  // Exactly one key binds something; `if` and `about` may be next to it.
   auto count = [](int64_t n, Array rest) {
     rest.push_back(Object{{"minProperties", n}, {"maxProperties", n}});
     return Object{{"allOf", std::move(rest)}};

@@ -41,7 +41,7 @@ void ConfigFile::readTable(DiagnosticSink &sink) {
     }
 }
 
-/// The other names of a key. A group may hold the name itself or what stands before one of
+/// The other names of a key. A group may hold the name itself or what is before one of
 /// its dots: where rope_scaling may be called rope_parameters, so may its members.
 std::vector<std::string> ConfigFile::spellingsOf(StringRef chain) const {
   std::vector<std::string> out;
@@ -76,7 +76,7 @@ static bool onOneWay(StringRef a, StringRef b) {
 }
 
 /// Null says nothing, what is left under another spelling counts, and what every file of the library dumps is judged by
-/// a list of its own.
+/// a separate list.
 bool ConfigFile::carriesMeaning(StringRef chain) const {
   auto in = [&](const char *list, StringRef word) {
     const JsonValue *found = listOf(list);

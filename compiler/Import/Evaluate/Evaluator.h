@@ -50,7 +50,7 @@ public:
   Scope configScope{&constants, Scope::Kind::Config}; ///< of the constants themselves
   Scope fileScope{&constants, Scope::Kind::Body};     ///< constants, where no body is
 
-  /// The value of a tree, poison if it is null (it did not parse). `context`: the JSON value that it stands in.
+  /// The value of a tree, poison if it is null (it did not parse). `context`: the JSON value that it is in.
   Value evaluate(const Expr *e, const Scope &scope, const JsonValue *context);
   /// A JSON value as an attribute: strings that begin with '=' are expressions, in lists
   /// and objects too. Absent keys are an error here.
@@ -59,7 +59,7 @@ public:
   Value literal(const JsonValue &v);
   /// An operand of a call: a plain string names a value.
   Value operand(const JsonValue &v, const Scope &scope);
-  /// Replaces {expressions} in text, which stands at [begin, ...) of the JSON string `whole`.
+  /// Replaces {expressions} in text, which is at [begin, ...) of the JSON string `whole`.
   std::optional<std::string> fill(const std::string &whole, Loc loc, size_t begin, size_t end, const Scope &scope,
                                   const JsonValue *context);
   std::optional<std::string> fill(const JsonValue &text, const Scope &scope);

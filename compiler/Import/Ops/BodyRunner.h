@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// A repeat as it was written out: a marker in front of every iteration and one behind the last. Rolled when all is
+/// A repeat as it was written out: a marker in front of every iteration and one after the last. Rolled when all is
 /// imported, since only then all uses are known.
 struct Unrolled {
   llvm::SmallVector<mlir::Operation *> markers;

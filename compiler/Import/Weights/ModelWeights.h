@@ -1,5 +1,5 @@
 // Internal to the importer: the weights of a model, as its ops ask for them. What is asked for and not there is noted
-// and told at the end, in one table; what is there and nobody asks for too.
+// and told at the end, in one table; what is there and nothing asks for too.
 #ifndef HEDDLE_COMPILER_IMPORT_WEIGHTS_MODELWEIGHTS_H
 #define HEDDLE_COMPILER_IMPORT_WEIGHTS_MODELWEIGHTS_H
 

@@ -1,4 +1,4 @@
-// `quantization_config` of config.json, or an older file of its own beside it (that of AutoGPTQ, that of AutoAWQ): the
+// `quantization_config` of config.json, or an older file of its own next to it (that of AutoGPTQ, that of AutoAWQ): the
 // method and what the tensors do not say of it. Keys that say how the codes were found are of no concern.
 #ifndef HEDDLE_COMPILER_IMPORT_WEIGHTS_QUANTISEDCONFIG_H
 #define HEDDLE_COMPILER_IMPORT_WEIGHTS_QUANTISEDCONFIG_H
@@ -12,7 +12,7 @@ struct Source;
 
 struct QuantisedConfig {
   CodedScheme scheme;
-  /// Where the config stands, and the file that it stands in.
+  /// Where the config stands, and the file that it is in.
   Loc loc;
   std::string path;
   /// What the lists exclude: names, parts of names or, behind `re:`, patterns; with the key of the list.

@@ -18,7 +18,7 @@ public:
     const JsonValue *json;
   };
   /// The description's `weights` (language.md section 7): `names` and `tied` translate what is asked for, `renamed`
-  /// what the file has, `prefix` may stand before any name of the file, `ignored` are patterns of tensors that need not
+  /// what the file has, `prefix` may be before any name of the file, `ignored` are patterns of tensors that need not
   /// be read; with `own` a tied copy that differs from its original is read in its own right.
   struct Renamed {
     std::string older, newer;

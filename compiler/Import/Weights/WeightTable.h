@@ -37,10 +37,10 @@ public:
   virtual Storage storage(llvm::StringRef name) const;
   /// Whether two tensors are equal bit for bit; none if their bytes cannot be read, or are not to be.
   virtual std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const = 0;
-  /// Whether a tensor changes nothing if nobody reads it: a bias of zeros beside a quantised matrix, which older
+  /// Whether a tensor changes nothing if nothing reads it: a bias of zeros next to a quantised matrix, which older
   /// programs wrote to every module.
   virtual bool changesNothing(llvm::StringRef name) const { return false; }
-  /// A number that the file states of its model beside the tensors, as GGUF files do; `key` is without the name of the
+  /// A number that the file states of its model next to the tensors, as GGUF files do; `key` is without the name of the
   /// architecture, `text` says which key of which file, and at which byte.
   struct Statement {
     std::string key;

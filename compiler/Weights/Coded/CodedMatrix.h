@@ -18,7 +18,7 @@ struct CodedForm {
   int64_t group = 0; ///< features that share a scale; the last group of K may be shorter
   ScaleType scale = ScaleType::F16;
   bool zeros = false; ///< whether a group has a zero other than 0
-  /// The feature that stands at place k where groups hold features that are not neighbours (GPTQ's g_idx); empty: k.
+  /// The feature that is at place k where groups hold features that are not neighbours (GPTQ's g_idx); empty: k.
   std::vector<int32_t> order;
 
   /// What a stored code is above the integer that it means: codes are stored unsigned.

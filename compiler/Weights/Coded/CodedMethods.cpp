@@ -1,5 +1,5 @@
-// One row a way of storing. A row names the tensor that holds the codes and those that may stand next to it; where the
-// codes bear the ordinary name `X.weight` what stands next to them, or their type, tells.
+// One row a way of storing. A row names the tensor that holds the codes and those that may be next to it; where the
+// codes bear the ordinary name `X.weight` what is next to them, or their type, tells.
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Files/Problem.h"

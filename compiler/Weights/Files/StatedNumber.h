@@ -1,4 +1,4 @@
-// What a file of weights says of its model, beside the weights.
+// What a file of weights says of its model, next to the weights.
 #ifndef HEDDLE_COMPILER_WEIGHTS_FILES_STATEDNUMBER_H
 #define HEDDLE_COMPILER_WEIGHTS_FILES_STATEDNUMBER_H
 

@@ -14,7 +14,7 @@
 namespace heddle {
 
 /// What processors map at once where memory is large. A piece of a file of this size and alignment that is written in
-/// one call lies in the page cache in one piece, and a program that maps it, in one page.
+/// one call is in the page cache in one piece, and a program that maps it, in one page.
 constexpr uint64_t kHugePage = 2 << 20;
 
 class OutputFile final : public ByteSink {

@@ -26,7 +26,7 @@ struct PackOptions {
   std::function<void(const PackRequest &request, const CodingError &error)> rounded;
 };
 
-/// Writes the bytes of one request, without padding behind them. The errors are
+/// Writes the bytes of one request, without padding after them. The errors are
 /// those of the store, and a number beyond f16.
 absl::Status packRequest(const WeightStore &store, const PackRequest &request, ByteSink &sink,
                          const PackOptions &options = {});

@@ -38,7 +38,7 @@ static void put(uint8_t *at, PackedType type, float value) {
   std::memcpy(at, &half, 2);
 }
 
-/// Places in a panel alone, without what stands before all panels.
+/// Places in a panel alone, without what is before all panels.
 static Coding inPanel(Coding coding) {
   coding.ordered = false;
   return coding;
@@ -73,7 +73,7 @@ void packPanel(const Coding &coding, int64_t panel, int64_t k, const CodedRows &
     }
 }
 
-/// The order as it lies before the panels.
+/// The order as it is before the panels.
 static absl::Status packOrder(const CodedForm &form, int64_t bytes, ByteSink &sink) {
   std::vector<uint8_t> order(static_cast<size_t>(bytes), 0);
   std::memcpy(order.data(), form.order.data(), form.order.size() * sizeof(int32_t));

@@ -23,7 +23,7 @@ PackedType packedTypeOf(ScaleType scale);
 /// Whether codes of this form, of a matrix with k features, can be packed as `coding` says without being made again.
 bool fits(const CodedForm &form, const Coding &coding, int64_t k);
 
-/// The bytes of one panel: `rows` has up to `panel` rows of K features. Zeros behind them, which mean 0.
+/// The bytes of one panel: `rows` has up to `panel` rows of K features. Zeros after them, which mean 0.
 void packPanel(const Coding &coding, int64_t panel, int64_t k, const CodedRows &rows, std::vector<uint8_t> &to);
 
 /// Writes what `layout` takes of a matrix of n rows and k features. A source of another form is our mistake.

@@ -1,7 +1,7 @@
 // The packed weights as an ELF64 relocatable object. They are in the section
 // `.lrodata.heddle` (flagged large on x86-64, so that gigabytes do not push
 // code out of reach), which is streamed out while tensors are packed. With
-// --no-embed they are a plain file beside the program instead. No time, path or
+// --no-embed they are a plain file next to the program instead. No time, path or
 // host name gets into the bytes.
 #ifndef HEDDLE_COMPILER_WEIGHTS_PACK_WEIGHTSOBJECT_H
 #define HEDDLE_COMPILER_WEIGHTS_PACK_WEIGHTSOBJECT_H
@@ -16,7 +16,7 @@ namespace heddle {
 
 enum class ObjectMachine : uint8_t { X86_64, AArch64 };
 
-/// A small constant in .rodata beside the weights: a tokenizer, a card, a size.
+/// A small constant in .rodata next to the weights: a tokenizer, a card, a size.
 struct ObjectSymbol {
   std::string name;
   std::string bytes;

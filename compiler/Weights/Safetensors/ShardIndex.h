@@ -16,7 +16,7 @@ struct ShardIndex {
     std::string tensor;
     /// Into `shards`.
     size_t shard;
-    /// Where the tensor stands in the index.
+    /// Where the tensor is in the index.
     uint64_t byte;
   };
   /// Ordered by tensor.

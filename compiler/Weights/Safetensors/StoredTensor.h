@@ -12,7 +12,7 @@ class CodedTensor;
 struct StoredTensor {
   const TensorRecord *record = nullptr;
   const SafetensorsFile *file = nullptr;
-  /// Not null: the tensor stands in pieces as codes, and `record` is what they stand for.
+  /// Not null: the tensor is in pieces as codes, and `record` is what they stand for.
   const CodedTensor *coded = nullptr;
   /// Not null: an element of this tensor along its first axis, behind `before` others of its numbers.
   const StoredTensor *whole = nullptr;

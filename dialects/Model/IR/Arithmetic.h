@@ -24,7 +24,7 @@
 
 namespace heddle::model {
 
-/// How a number lies in memory.
+/// How a number is in memory.
 enum class Stored { f32, bf16, f16 };
 
 /// "bf16"...; and back, nothing for another word.

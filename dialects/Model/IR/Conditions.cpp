@@ -26,7 +26,7 @@ struct Bounds {
 //===-- what always holds --------------------------------------------------------===//
 
 namespace {
-/// What a form lies between; none at an end where it has no limit.
+/// What a form is between; none at an end where it has no limit.
 struct Interval {
   std::optional<int64_t> least, most;
 };
@@ -72,7 +72,7 @@ static Interval combine(char op, Interval a, Interval b) {
   }
 }
 
-/// What `form` lies between: terms one by one, so that a dim which occurs twice may lie at both of its ends.
+/// What `form` is between: terms one by one, so that a dim which occurs twice may lie at both of its ends.
 static Interval intervalOf(const Size &form, const Bounds &bounds) {
   auto constant = [](int64_t n) { return Interval{n, n}; };
   auto dim = [&](StringRef name) {
@@ -94,7 +94,7 @@ static bool isNeverNegative(const Size &form, const Bounds &bounds) {
   return least && *least >= 0;
 }
 
-/// `bounds`, and what `known` says of a dim that stands alone in it: "2*T >= 5" that T is 3 or more.
+/// `bounds`, and what `known` says of a dim that is alone in it: "2*T >= 5" that T is 3 or more.
 static Bounds with(const Condition &known, Bounds bounds) {
   for (const auto &[side, other] : {std::pair(known.left, known.right), {known.right, known.left}}) {
     std::set<std::string> dims = side.dims();

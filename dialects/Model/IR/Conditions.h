@@ -1,7 +1,7 @@
 //===- Conditions.h - what lengths must be ----------------------*- C++ -*-===//
 //
 // Shapes are checked when they are inferred, as far as forms over dims tell. What they leave open, as whether a row 7
-// exists in an axis T, depends on the lengths of a call: it becomes a condition, which whoever makes the call checks
+// exists in an axis T, depends on the lengths of a call: it becomes a condition, which what makes the call checks
 // before anything runs (the interpreter here, the runtime by the card).
 //
 //===----------------------------------------------------------------------===//

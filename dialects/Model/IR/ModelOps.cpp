@@ -165,7 +165,7 @@ LogicalResult AppendOp::verify() {
   return success();
 }
 
-/// What load_c1 and store_c1 ask: the state has the axes of the value behind those of the indices.
+/// What load_c1 and store_c1 ask: the state has the axes of the value after those of the indices.
 static LogicalResult holds(Operation *op, Type type, ModelTensorType value, size_t indices) {
   auto state = dyn_cast<StateType>(type);
   if (state && state.getRank() == value.getRank() + int64_t(indices))

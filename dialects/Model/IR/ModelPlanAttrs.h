@@ -1,7 +1,7 @@
 //===- ModelPlanAttrs.h - what the plan writes on ops -----------*- C++ -*-===//
 //
-// Whatever op they stand on, these attributes are discardable and belong to the dialect, which verifies them
-// (ModelPlanAttrs.cpp); their names stand there alone. A pass that plans sets them, everybody else asks here.
+// Whatever op they are on, these attributes are discardable and belong to the dialect, which verifies them
+// (ModelPlanAttrs.cpp); their names are there alone. A pass that plans sets them, everybody else asks here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MODEL_IR_MODELPLANATTRS_H
@@ -28,7 +28,7 @@ void setScratch(mlir::Operation *op, PlaceAttr place);
 std::optional<Size> arenaOf(mlir::Operation *function);
 void setArena(mlir::Operation *function, const Size &bytes);
 
-/// Which carried values of a repeat are copied to their place before it, and behind each iteration; which
+/// Which carried values of a repeat are copied to their place before it, and after each iteration; which
 /// operands of a return are copied to the caller's memory. Empty: nobody has said.
 llvm::ArrayRef<bool> copiesInto(RepeatOp op);
 llvm::ArrayRef<bool> copiesBack(RepeatOp op);

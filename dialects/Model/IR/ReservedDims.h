@@ -14,7 +14,7 @@ namespace heddle::model {
 #define HEDDLE_DIM(name, word, meaning) inline constexpr llvm::StringLiteral k##name##Dim = word;
 #include "runtime/include/heddle/abi.def"
 
-/// What a step has beside the dims of its inputs, in the order in which an entry takes them.
+/// What a step has next to the dims of its inputs, in the order in which an entry takes them.
 inline constexpr llvm::StringLiteral kStepDims[] = {kPastDim, kNewDim, kCapacityDim};
 
 /// What a reserved dim counts; empty for any other.

@@ -76,7 +76,7 @@ struct Coding {
   int64_t group = 0;                  ///< all K where K is no larger
   PackedType scale = PackedType::F16; ///< f16, bf16 or f32
   bool zeros = false;                 ///< whether groups have zeros
-  bool ordered = false;               ///< neighbours are those of an order of features that lies before the panels
+  bool ordered = false;               ///< neighbours are those of an order of features that is before the panels
 
   /// The most features of a row that share a scale, and the fewest (ModelOps.td, linear).
   static constexpr int64_t rowFeatures = 128, fewestRowFeatures = 32;
@@ -96,7 +96,7 @@ struct Coding {
     int64_t whole = k > rowFeatures ? rowFeatures : k > fewestRowFeatures ? fewestRowFeatures : 16;
     return group < k ? group : int64_t(llvm::alignTo(uint64_t(k), uint64_t(whole)));
   }
-  /// Bytes of the order, of what stands before the codes of a group, of a group, and of a panel.
+  /// Bytes of the order, of what is before the codes of a group, of a group, and of a panel.
   int64_t orderBytes(int64_t k) const { return ordered ? int64_t(llvm::alignTo(uint64_t(4 * k), 64)) : 0; }
   int64_t headBytes(int64_t panel) const { return panel * (width(scale) + (zeros ? 2 : 0)); }
   int64_t groupBytes(int64_t panel, int64_t k) const { return headBytes(panel) + panel * features(k) * bits / 8; }

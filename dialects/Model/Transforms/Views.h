@@ -8,7 +8,7 @@ namespace heddle::model {
 
 /// The offset, in elements, of the result of `op` in its first operand, if the result is a contiguous
 /// part of the operand in row-major order, so that nothing has to be copied: squeeze, unsqueeze, a
-/// rearrange that permutes nothing, a slice behind axes of 1, a broadcast or cast without effect, windows that
+/// rearrange that permutes nothing, a slice after axes of 1, a broadcast or cast without effect, windows that
 /// overlap. None for any other op.
 std::optional<Size> viewOffset(mlir::Operation *op);
 

@@ -84,7 +84,7 @@ FAULTS = [
     ("lanes of a norm round the first lane's column", GPU + "Linear/RoundedRows.cpp", "Value mine = l.add(column, WarpLanes::lane(l)),", "Value mine = column,"),
     ("rows of a norm that something else reads are not stored", GPU + "Linear/RoundedRows.cpp", "extra.alone = llvm::all_of(", "extra.alone = llvm::any_of("),
     # the program
-    ("few rows are computed by both programs", GPU + "Linear/TileLinear.cpp", "Value few = l.sub(rows, tall);", "Value few = rows;"),
+    ("few rows are computed by both programs", GPU + "Linear/TileLinear.cpp", "Length few = l.sub(rows, tall);", "Length few = rows;"),
     ("a residual is read along the row", GPU + "Linear/TileLinear.cpp", "kind == Extra::Column ? column : place;", "kind == Extra::Column ? column : column;"),
     ("keys behind the end of a run are asked about", GPU + "Attention/TileAttention.cpp", "lastKey = l.sub(end, l.constant(1));", "lastKey = end;", "tile_attention.py"),
     ("a block that is cut counts as whole", GPU + "Attention/TileAttention.cpp", "arith::OrIOp::create(l.b, open, cut)", "arith::OrIOp::create(l.b, open, open)", "tile_attention.py"),
@@ -107,7 +107,7 @@ FAULTS = [
     ("a part begins with the outputs of those before", GPU + "Attention/TileAttention.cpp", "l.select(isFirst, l.real(0.0), there)", "there", "tile_attention.py"),
     ("a part is not joined where it was done twice", GPU + "Attention/TileAttention.cpp", "Value done = arith::OrIOp::create(l.b, twice, once);", "Value done = arith::OrIOp::create(l.b, once, once);", "tile_attention.py"),
     ("a sink is there in every part", GPU + "Attention/TileAttention.cpp", "before(/*sinks=*/false);", "before(/*sinks=*/true);", "tile_attention.py"),
-    ("the rows that fill no tile are left out", GPU + "Attention/TileAttention.cpp", "l.div(l.add(rows, tileRows - 1), l.constant(tileRows))", "l.div(rows, l.constant(tileRows))", "tile_attention.py"),
+    ("the rows that fill no tile are left out", GPU + "Attention/TileAttention.cpp", "Length blocks = l.parts(rows, tileRows), outer", "Length blocks = l.div(rows, tileRows), outer", "tile_attention.py"),
     ("all shares of a head's features are the first", GPU + "Attention/TileAttention.cpp", "Value column = l.mul(share, pairs ? features / 2 : features);", "Value column = l.constant(0);", "tile_attention.py"),
     ("shares of features are left in one place", GPU + "Attention/TileAttention.cpp", "column = l.add(feature, column);\n", "", "tile_attention.py"),
     ("the last share of features is as wide as the others", GPU + "Attention/TileAttention.cpp", "if (plan.valueWidth % features)", "if (plan.valueWidth < features)", "tile_attention.py"),

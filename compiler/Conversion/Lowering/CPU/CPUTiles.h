@@ -18,8 +18,8 @@ constexpr bool hasShortVectors(int64_t registers, int64_t lanes) { return regist
 /// The default tiles of a linear or a matmul for the registers of #model.target; of a convolution the panel counts.
 model::ScheduleAttr usualTiles(mlir::Operation *op);
 
-/// Bytes of arena that an op needs while it runs, beside its results (a form over dims and, for per-thread scratch, the
-/// dim `threads`). The lowering gets it by Lowering::scratchPointer.
+/// Bytes of arena that an op needs while it runs, next to its results (a form over dims and, for per-thread scratch,
+/// the dim `threads`). The lowering gets it by Lowering::scratchPointer.
 model::Size scratchBytes(mlir::Operation *op);
 
 /// What plans ask of a target whose tiles fit vector registers.

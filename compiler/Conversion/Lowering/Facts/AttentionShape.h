@@ -55,7 +55,7 @@ struct AttentionShape {
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
 
   /// Mask (may be null), bias (may be null) and sinks (may be null) as a kernel knows them: copies, owned by the
-  /// shape, in which every operand is a tensor of its own. So they show neither which dims the tensors of an op have
+  /// shape, in which every operand is a separate tensor. So they show neither which dims the tensors of an op have
   /// nor whether two of them are one.
   mlir::Value mask, bias, sinks;
   bool counted;

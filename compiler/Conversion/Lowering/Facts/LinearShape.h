@@ -46,7 +46,7 @@ llvm::SmallVector<model::LinearOp> readersOfRows(model::LinearOp op);
 
 /// The left side of a linear as its kernel reads it: batch elements of rows that lie `pitch` words apart. Rows of
 /// overlapping windows (dialects/Model/Transforms/Views.h) lie as their operand does; all others, and rows that are
-/// rounded to pairs, one behind the other.
+/// rounded to pairs, one after the other.
 struct LeftSide {
   explicit LeftSide(model::LinearOp op);
   model::WindowsOp windows;        ///< whose rows overlap, or null
@@ -62,7 +62,7 @@ model::Size preparedBytes(model::LinearOp op);
 
 //===-- working memory --------------------------------------------------------------------===//
 
-/// Working memory of a linear beside its result: each part 0 bytes where it is not needed.
+/// Working memory of a linear next to its result: each part 0 bytes where it is not needed.
 struct LinearScratch {
   explicit LinearScratch(model::LinearOp op);
   model::Size weight = 0; ///< panels packed at run time, of a weight that is no packed parameter

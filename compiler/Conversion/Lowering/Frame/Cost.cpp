@@ -213,7 +213,7 @@ static Size bytesOfReach(attn::SdpaOp op, Value tensor) {
   return row ? *row * reached : whole;
 }
 
-/// How often what stands here is done in a call.
+/// How often what is here is done in a call.
 static Size turnsOf(Operation *op) {
   Size turns = 1;
   while ((op = op->getParentOp()))

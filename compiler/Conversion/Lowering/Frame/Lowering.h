@@ -101,7 +101,7 @@ public:
   mlir::Value constantArray(mlir::DenseElementsAttr value);
 
   /// All threads wait for each other; needed between a producer and consumers that read what other threads wrote. Every
-  /// lowering emits one behind its last write, and between its phases.
+  /// lowering emits one after its last write, and between its phases.
   void barrier(mlir::Location loc);
   /// Notes what an op of the phase at hand takes. Ops that are one phase are noted by the driver (LowerOp.cpp).
   void noteCost(llvm::function_ref<Cost()> cost);
@@ -134,7 +134,7 @@ public:
 
   /// Row-major strides in elements; 0 for an axis of length 1.
   Values strides(model::ModelTensorType type);
-  /// The index of each axis behind the linear index `at`.
+  /// The index of each axis after the linear index `at`.
   Values unravel(model::ModelTensorType type, mlir::Value at);
   /// The number of elements of axes [from, to).
   Length count(model::ModelTensorType type, int64_t from, int64_t to);

@@ -44,7 +44,7 @@ struct WarpTiles final : plan::Target {
     return tiles && tiles.getTiled() ? loops::refuseTiled(sdpa) : loops::refuseTiles(op);
   }
   std::pair<int64_t, int64_t> cacheBlock() const override { return {loops::kKeyTile, loops::kPanel}; }
-  /// Each kernel behind the one that counts live rows asks for their number.
+  /// Each kernel after the one that counts live rows asks for their number.
   bool scratchLasts(Operation *op) const override { return isa<LiveRowsOp>(op); }
   bool worksByLevels() const override { return true; }
   Operation *leavesScratchFor(Operation *op) const override {

@@ -17,7 +17,7 @@ Value cachePart(Lowering &l, const plan::CacheLayout &layout);
 /// The same for keys or values that a cache holds; else element 0 of their rows.
 Value keysOrValues(Lowering &l, Value operand);
 
-/// Rows [batch][fresh][heads * width] that an op puts where attention reads them: those of an append behind the `past`
+/// Rows [batch][fresh][heads * width] that an op puts where attention reads them: those of an append after the `past`
 /// ones, those of a store from the first place on.
 struct CacheWrite {
   plan::CacheLayout layout;
@@ -31,7 +31,7 @@ struct CacheWrite {
   Value elementOf(Lowering &l, Value element) const;
   Value pastOf(Lowering &l, Value element) const;
   /// Emits body(place) for each place at which key number `key` of its class is kept. The first block of a ring is kept
-  /// a second time behind the last one, so that a tile may read over the end of the ring without wrapping.
+  /// a second time after the last one, so that a tile may read over the end of the ring without wrapping.
   void places(Lowering &l, Value key, llvm::function_ref<void(Value place)> body) const;
 };
 /// What an append or a store writes; fails where its state has no cache's shape.

@@ -15,7 +15,7 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-/// Whether the weight lies in panels.
+/// Whether the weight is in panels.
 static bool isPacked(ConvOp op) {
   auto param = op.getWeight().getDefiningOp<ParamOp>();
   return param && param.getLayout() && param.getLayout()->getLayout().panel;

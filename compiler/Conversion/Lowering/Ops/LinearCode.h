@@ -15,7 +15,7 @@ namespace heddle::loops {
 /// Where a row of the left side begins, in elements of what it is read from: of a window, in what the windows are of.
 Value rowBegin(Lowering &l, model::LinearOp op, const LeftSide &left, Value row);
 
-/// Rounds the rows of `op` to pairs of bf16 in its scratch, behind a barrier.
+/// Rounds the rows of `op` to pairs of bf16 in its scratch, after a barrier.
 Value packRows(Lowering &l, model::LinearOp op, const SumStep &step);
 
 /// The operands of a linear as pointers. The weight is in panels (weightLayoutOf), the left side [rows][pitch of
@@ -27,7 +27,7 @@ struct ReadyLinear {
   Values extras;
   Value decoded; ///< where this thread has Preparation::panelBytes; null where it needs none
 };
-/// Packs what has to be packed, the left side of dots by `prepare`; ends behind a barrier if anything had to. Fails at
+/// Packs what has to be packed, the left side of dots by `prepare`; ends after a barrier if anything had to. Fails at
 /// what no kernel can do.
 mlir::FailureOr<ReadyLinear> readyLinear(Lowering &l, model::LinearOp op,
                                          Value (*prepare)(Lowering &, model::LinearOp, const SumStep &));

@@ -85,7 +85,7 @@ LogicalResult heddle::loops::lowerRows(Lower &l, Operation *op) {
         l.loop(op->getLoc(), l.constant(0), live, 1, [&](Value i) { copyRow(rowOf(i), i, column, n); });
         return;
       }
-      // Rows move down: the last goes first, and what lies between is cleared.
+      // Rows move down: the last goes first, and what is between is cleared.
       l.loop(l.constant(0), all, 1, ValueRange{live}, [&](Value i, ValueRange left) {
         Value target = l.sub(l.sub(all, l.constant(1)), i), source = l.sub(left[0], l.constant(1));
         Value some = l.less(l.constant(0), left[0]);

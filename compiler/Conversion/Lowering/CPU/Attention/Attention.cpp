@@ -120,7 +120,7 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
   int64_t w = layout.width, words = layout.words, g = layout.heads, stride = g * w;
   // Items are (batch element, head, class, panel of 16 keys). A class may have a panel less than another.
   int64_t classes = layout.classes;
-  auto countBelow = [&](auto position, auto number) { // keys of a class that stand before a position
+  auto countBelow = [&](auto position, auto number) { // keys of a class that are before a position
     return l.div(l.sub(l.add(position, classes - 1), number), l.number(classes));
   };
   auto firstPanelOf = [&](auto past) { return l.div(countBelow(past, l.number(classes - 1)), l.number(kPanel)); };

@@ -45,7 +45,7 @@ struct KernelShape final : AttentionShape {
 
   /// One length for each Role (of rings only where there may be some), the zero of each relative_dot, and the axes of
   /// `tensors` that are no numbers. Where batch elements have slots, Role::Past and Role::Keys are what each text has
-  /// beside the positions that were there, and `slots` and `starts` are arguments, too.
+  /// next to the positions that were there, and `slots` and `starts` are arguments, too.
   llvm::SmallVector<model::Size> lengths;
   bool rings; ///< whether caches may be rings, since the mask looks back so far and no farther: then the kernel turns
   /// With dots, whether scores and outputs are made in matrix registers (AttentionMatrix.cpp).
@@ -62,7 +62,7 @@ struct KernelShape final : AttentionShape {
   /// Offsets inside a thread's area, in floats.
   int64_t atQuery, atScores, atOutput, atSum, atScale, atMax, atBounds, atCounts, atPairs, threadFloats;
   llvm::SmallVector<int64_t> atBias; ///< one a member of `biases`
-  /// Floats of a row of scores: as much room behind the tile as before it, and a line, so that rows fall on
+  /// Floats of a row of scores: as much room after the tile as before it, and a line, so that rows fall on
   /// different sets of the cache.
   int64_t scoreStride() const { return kScoreFront + keyTile + kScoreFront + 16; }
   /// Where the areas of threads begin in scratch, in floats.

@@ -42,7 +42,7 @@ private:
   void roundBlock(Code &c, Value from, Value to, Value number, int64_t count, bool masked) const;
 };
 
-/// Rows of `op` as records, in its scratch, behind a barrier; where a linear before it has left them there, these.
+/// Rows of `op` as records, in its scratch, after a barrier; where a linear before it has left them there, these.
 Value integerRows(Lowering &l, model::LinearOp op);
 
 } // namespace heddle::loops

@@ -1,7 +1,7 @@
 //===- KeptRows.h - results that lie as linears read them -------*- C++ -*-===//
 //
 // Linears of pairs of bf16 read their rows rounded. A result of a norm, an attention or a linear that nothing but such
-// linears reads is rounded where it is made and lies as they read it, so half the bytes are written and nobody reads
+// linears reads is rounded where it is made and lies as they read it, so half the bytes are written and nothing reads
 // f32 to round it. Any other rows are rounded by the first of their linears (PreparedRows.h).
 //
 //===----------------------------------------------------------------------===//

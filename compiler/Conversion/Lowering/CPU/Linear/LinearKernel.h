@@ -38,7 +38,7 @@ private:
   int64_t sumsAtOnce;              ///< for which there are registers
   Value x, w, bias, y, rows, from, to;
   Values extras;
-  /// Where a tile's weights come from, and what it fetches meanwhile: `share` at each step, from `distance` behind the
+  /// Where a tile's weights come from, and what it fetches meanwhile: `share` at each step, from `distance` after the
   /// beginning of its own panel on.
   struct Source {
     Value share, distance;
@@ -51,7 +51,7 @@ private:
   Value widened;                    ///< the same for a panel of 16 bits, which the first tile of many widens
   Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
   std::optional<KeptRows> kept;     ///< how the result lies, if not as rows of f32
-  Value gates;                      ///< of rows, whose sums nobody reads where it is 0; null where there is none
+  Value gates;                      ///< of rows, whose sums nothing reads where it is 0; null where there is none
   mlir::func::FuncOp decoder;
 
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source);

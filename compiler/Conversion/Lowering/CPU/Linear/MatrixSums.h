@@ -1,7 +1,7 @@
 //===- MatrixSums.h - sums of a linear in matrix registers ------*- C++ -*-===//
 //
 // What a tile of up to 32 rows by up to 32 results does where the processor has matrix registers (MatrixTiles.h). Rows
-// are those of scratch, pairs of bf16 or records (IntegerRows.h); there are as many behind the last one as a register
+// are those of scratch, pairs of bf16 or records (IntegerRows.h); there are as many after the last one as a register
 // holds, with anything in them. Weights lie as for vectors: a panel is what a register wants, 64 bytes of each row of
 // words. Codes of 4 bits are unpacked first. Sums are left in memory, f32 [32][results of the tile].
 //

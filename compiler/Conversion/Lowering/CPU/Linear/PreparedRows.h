@@ -19,7 +19,7 @@ plan::Preparation registerPreparation(model::LinearOp op);
 /// An earlier linear whose rows, prepared in its scratch, `op` reads; null: it has its own.
 mlir::Operation *preparesRowsOf(mlir::Operation *op);
 
-/// The left side of `op`, a linear of dots, behind a barrier: as its maker left it (KeptRows.h), as a linear before
+/// The left side of `op`, a linear of dots, after a barrier: as its maker left it (KeptRows.h), as a linear before
 /// this one has prepared it, or prepared here.
 Value preparedRows(Lowering &l, model::LinearOp op, const SumStep &step);
 

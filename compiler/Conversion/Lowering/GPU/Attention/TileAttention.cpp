@@ -10,7 +10,7 @@
 //   4. weights times values
 // In f32 a product is a chain of fused products, components or keys ascending; dots of bf16 are units of 16 products,
 // and queries and weights are rounded before. Parts begin at the first key that the batch element sees, and a block
-// that a row sees nothing of adds 0 to it. So a row's bits are its own, whatever rows stand next to it, in whatever
+// that a row sees nothing of adds 0 to it. So a row's bits are its own, whatever rows are next to it, in whatever
 // tile.
 //
 // A weight of 0 times a value that is no number is no number. So if some output of a part is not finite, the part is

@@ -6,7 +6,7 @@
 //   2. the warp takes their maximum and the weights p = exp(s - m)
 //   3. a lane sums some features of the output, keys ascending
 // Tiles begin at the first key that the batch element sees, so padding on the left moves nothing, and a row's bits
-// are its own whatever rows stand next to it.
+// are its own whatever rows are next to it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,10 +14,10 @@
 
 namespace heddle::loops {
 
-/// Whether the weight of a linear lies in groups.
+/// Whether the weight of a linear is in groups.
 bool isGrouped(model::LinearOp op);
 
-/// The left side of a linear whose weight lies in groups, rounded, behind a barrier.
+/// The left side of a linear whose weight is in groups, rounded, after a barrier.
 Value packGroups(Lowering &l, model::LinearOp op, const SumStep &step);
 
 } // namespace heddle::loops

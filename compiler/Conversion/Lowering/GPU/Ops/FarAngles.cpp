@@ -61,7 +61,7 @@ Value WarpLanes::farAngle(Code &c, Value x, bool sine) const {
   Value top = w.add(w.up(w.mul(mantissa, window[0]), half), middle);
   Value turns = w.down(top, w.number(62));
   Value fraction = w.either(w.up(top, w.number(2)), w.down(w.both(last, 0xffffffff), w.number(30)));
-  // As a signed number it lies in [-1/2, 1/2) quarter turns, of the next quarter where it is negative.
+  // As a signed number it is in [-1/2, 1/2) quarter turns, of the next quarter where it is negative.
   turns = w.add(turns, w.down(fraction, w.number(63)));
   Value part = arith::SIToFPOp::create(c.b, c.f64(), fraction);
   Value angle = c.mulf(part, c.real(c.f64(), 1.57079632679489661923 / 18446744073709551616.0));
