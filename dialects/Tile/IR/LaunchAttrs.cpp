@@ -114,4 +114,3 @@ void tile::setGrouped(Operation *param) { param->setAttr(kGroups, UnitAttr::get(
 
 SmallVector<RegroupAttr> tile::regroupedOf(Operation *module) { return elementsOf<RegroupAttr>(module, kRegrouped); }
 void tile::setRegrouped(Operation *module, ArrayRef<RegroupAttr> tensors) { setElements(module, kRegrouped, tensors); }
-void tile::forgetRegrouped(Operation *module) { module->removeAttr(kRegrouped); }

@@ -53,7 +53,6 @@ void setGrouped(mlir::Operation *param);
 /// On the module: the tensors whose words go into groups.
 llvm::SmallVector<RegroupAttr> regroupedOf(mlir::Operation *module);
 void setRegrouped(mlir::Operation *module, llvm::ArrayRef<RegroupAttr> tensors);
-void forgetRegrouped(mlir::Operation *module);
 
 } // namespace heddle::tile
 
