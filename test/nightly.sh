@@ -1,16 +1,18 @@
 #!/bin/bash
 # What test/run.sh has no time for: planted faults, sanitizers, long fuzzing, hours of a server, and
 # whole the parts of which run.sh runs a sample (test/commands.md has both counts). Hours, at low priority.
-#   test/nightly.sh [BUILD_DIR] [--against BUILD] [--only NAME] [--list]       (BUILD_DIR: build)
+#   test/nightly.sh [BUILD_DIR] [--against BUILD] [--only NAME] [--minutes N] [--list]       (BUILD_DIR: build)
 # --against BUILD   another build, whose programs must be the same byte for byte
-# --only NAME       the parts whose name has NAME in it; prints the table and leaves the file as it is
+# --only NAME       the parts whose name has NAME in it
+# --minutes N       begins no part after N minutes; the part that ran longest ago comes first, so short nights get round
 # --list            names, limits in seconds and commands
 # A part has passed if it ends with 0 within its limit; with 77 it is skipped and its last line says why.
-# Replaces the page nightly.md in test/results; what each part said is in BUILD_DIR/nightly. Exit status 1 if a part failed.
+# After each part its row in the page nightly.md of test/results is replaced; the first line of the page is of this run.
+# What each part said is in BUILD_DIR/nightly. Exit status 1 if a part failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export root=$PWD build=build against='' python=/usr/bin/python3
-only='' list=''
+only='' list='' minutes=''
 wrong() {
   echo "nightly.sh: $1" >&2
   sed -n 's/^#   /usage: /p' test/nightly.sh >&2
@@ -18,9 +20,13 @@ wrong() {
 }
 while (($#)); do
   case $1 in
-    --against | --only)
+    --against | --only | --minutes)
       [[ $# -ge 2 ]] || wrong "$1 expects a value"
-      if [[ $1 == --only ]]; then only=$2; else against=$(realpath "$2"); fi
+      case $1 in
+        --only) only=$2 ;;
+        --against) against=$(realpath "$2") ;;
+        *) minutes=$2 ;;
+      esac
       shift
       ;;
     --list) list=yes ;;
@@ -29,6 +35,7 @@ while (($#)); do
   esac
   shift
 done
+[[ -z $minutes || $minutes =~ ^[0-9]+$ ]] || wrong "--minutes expects a number, got '$minutes'"
 [[ $build == /* ]] || build=$root/$build
 export heddle=$build/bin/heddle oracle=${HEDDLE_ORACLE:-$root/../shared/oracle} templates=${HEDDLE_TEMPLATES:-$root/../shared/chat-templates}
 
@@ -74,7 +81,7 @@ abuse | 3600 | $python test/Serve/abuse.py --heddle "$heddle" --fuzz 50000
 company | 3600 | $python test/Serve/company.py --heddle "$heddle" --requests 200
 slots of all models | 7200 | need "$oracle"; $python test/Serve/slots.py --heddle "$heddle" --oracle "$oracle" --least 20
 injected errors | 3600 | $python test/Serve/injected.py --heddle "$heddle" --every 2,3,5,7,11,17,31
-soak | 8400 | $python test/Serve/soak.py --heddle "$heddle" --minutes 120
+soak | 4200 | $python test/Serve/soak.py --heddle "$heddle" --minutes 60
 first tokens | 3600 | $python test/Execution/first_tokens.py --heddle "$heddle"
 lengths on the emulated device | 3600 | $python test/Execution/length_conditions.py --heddle "$heddle" --device emulator
 masks on the emulated device | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator
@@ -91,7 +98,44 @@ day with a GPU | 10800 | need "$oracle"; test/GPU/day/make_day.sh "$work/day" --
 END
 }
 
-chosen=0 failed=0 rows='' part='' work=''
+page=test/results/nightly.md
+machine="$(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(awk '/MemTotal/ {print int($2 / 1048576 + 0.5)}' /proc/meminfo) GiB"
+commit=$(git rev-parse --short HEAD)
+[[ -z $(git status --porcelain --untracked-files=no -- . ":!$page") ]] || commit+=', changed'
+declare -A row=() ran=() # of each part: its row, and when it ran; none where it never did
+if [[ -f $page ]]; then
+  while IFS='|' read -r _ name verdict checks seconds at when _; do
+    name=${name# } name=${name% }
+    [[ $when == *[0-9]:[0-9]* ]] && row[$name]="|$verdict|$checks|$seconds|$at|$when|" ran[$name]=$when
+  done <"$page"
+fi
+
+# keep: writes the page, with the rows of all parts that ever ran.
+keep() {
+  local name
+  mkdir -p "${page%/*}"
+  {
+    printf '# Nightly of %s, %s, on %s\n\n' "$commit" "$(date +%F)" "$machine"
+    printf '| part | verdict | checks | seconds | commit | began |\n|---|---|---:|---:|---|---|\n'
+    parts | while IFS='|' read -r name _; do
+      name=${name% }
+      [[ -z ${row[$name]:-} ]] || echo "| $name ${row[$name]}"
+    done
+  } >"$page.new"
+  mv "$page.new" "$page"
+}
+
+# The build first, then what never ran, then what ran longest ago.
+by_age() {
+  parts | while IFS= read -r line; do
+    name=${line%%|*} name=${name% }
+    when=${ran[$name]:-0}
+    [[ $name != build ]] || when=''
+    printf '%s\t%s\n' "$when" "$line"
+  done | sort -s -t $'\t' -k1,1 | cut -f 2-
+}
+
+chosen=0 failed=0 left=0 part='' work=''
 stop() { # a part is a process group of its own, which its `timeout` ends
   [[ -z $part ]] || kill "$part"
   [[ -z $work ]] || rm -rf "$work"
@@ -103,12 +147,16 @@ log=$build/nightly
 while IFS='|' read -r name limit command; do
   name=${name% } limit=${limit// /} command=${command# }
   [[ $name == *"$only"* ]] || continue
+  if [[ -n $minutes ]] && ((SECONDS >= 60 * minutes)); then
+    left=$((left + 1))
+    continue
+  fi
   chosen=$((chosen + 1))
   if [[ -n $list ]]; then
     printf '%-36s %6d  %s\n' "$name" "$limit" "$command"
     continue
   fi
-  file=$log/${name//[ ,]/-}.log began=$SECONDS
+  file=$log/${name//[ ,]/-}.log began=$SECONDS when=$(date '+%F %H:%M')
   work=$(mktemp -d)
   export work
   nice timeout -k 10 "$limit" bash -c "$command" >"$file" 2>&1 </dev/null &
@@ -123,19 +171,11 @@ while IFS='|' read -r name limit command; do
     *) verdict="FAILED: exit status $status" ;;
   esac
   [[ $verdict != FAILED* ]] || failed=$((failed + 1))
-  row="| $name | $verdict | $($python test/support/totals.py log "$file") | $((SECONDS - began)) |"
-  echo "$row"
-  rows+=$row$'\n'
-done < <(parts)
+  row[$name]="| $verdict | $($python test/support/totals.py log "$file") | $((SECONDS - began)) | $commit | $when |"
+  echo "| $name ${row[$name]}"
+  keep
+done < <(if [[ -n $list ]]; then parts; else by_age; fi)
 ((chosen > 0)) || wrong "no part has '$only' in its name"
 [[ -z $list ]] || exit 0
-echo "$((chosen - failed)) of $chosen parts did not fail"
-if [[ -z $only ]]; then
-  mkdir -p test/results
-  machine="$(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(awk '/MemTotal/ {print int($2 / 1048576 + 0.5)}' /proc/meminfo) GiB"
-  {
-    echo "# Nightly of $(git rev-parse --short HEAD), $(date +%F), on $machine"
-    printf '\n| part | verdict | checks | seconds |\n|---|---|---:|---:|\n%s' "$rows"
-  } >test/results/nightly.md
-fi
+echo "$((chosen - failed)) of $chosen parts did not fail$( ((left == 0)) || echo ", $left were left for another night")"
 exit $((failed > 0))
