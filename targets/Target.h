@@ -1,7 +1,7 @@
 //===- Target.h - what the driver asks of a target --------------*- C++ -*-===//
 //
 // A target takes a module of stage `llvm` that was made for it and gives text, or what a program holds of it beside
-// weights and card. What plans ask stands in compiler/Plan/Target.h, what lowerings ask in Lowering: this is the rest,
+// weights and card. What plans ask is in compiler/Plan/Target.h, what lowerings ask in Lowering: this is the rest,
 // for the driver.
 //
 //===----------------------------------------------------------------------===//

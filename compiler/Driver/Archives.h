@@ -1,7 +1,7 @@
 //===- Archives.h - the archives that a program is linked with --*- C++ -*-===//
 //
 // What a program is linked with next to its own objects: the archives of the runtime that its model needs. Those for
-// this machine lie in lib/ beside bin/heddle, those for another architecture in a folder of its name there, where
+// this machine are in lib/ beside bin/heddle, those for another architecture in a folder of its name there, where
 // `ninja runtime-NAME` puts them.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ class Module;
 namespace heddle {
 
 struct Archives {
-  std::string folder;             ///< where they lie
+  std::string folder;             ///< where they are
   std::vector<std::string> parts; ///< options of the linker and archives, in their order
 };
 

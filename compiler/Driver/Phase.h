@@ -17,7 +17,7 @@ namespace heddle {
 /// From its construction to its destruction; prints its line to `say` unless that is null.
 class Phase {
 public:
-  /// `kind`: what `name` is one of, for who is told what was done when memory or time ran out ("stage").
+  /// `kind`: what `name` is one of, for messages that say what was done when memory or time ran out ("stage").
   Phase(llvm::StringRef kind, llvm::StringRef name, llvm::raw_ostream *say);
   Phase(llvm::StringRef name, llvm::raw_ostream *say) : Phase("", name, say) {}
   ~Phase();

@@ -1,4 +1,4 @@
-//===- PrintIR.cpp - the header, and where locations stand ----------------===//
+//===- PrintIR.cpp - the header, and where locations are ----------------===//
 
 #include "compiler/Driver/PrintIR.h"
 #include "compiler/Pipelines/Stages.h"
@@ -145,7 +145,7 @@ static size_t endOfParenthesis(StringRef text, size_t at) {
 }
 
 /// MLIR's text of a module with all definitions of locations at its end: MLIR writes out those of arguments where they
-/// stand and what they refer to in front. Linear in the length of the text.
+/// are and what they refer to in front. Linear in the length of the text.
 static std::string withLocationsLast(StringRef text) {
   llvm::StringMap<std::string> aliases; // of locations that are defined
   std::string body, end;

@@ -14,7 +14,7 @@ namespace heddle {
 
 struct PrintOptions {
   bool locations = true; ///< false: without them; a comment says what is lost
-  llvm::StringRef pass;  ///< that ran last, where the module stands between two stages
+  llvm::StringRef pass;  ///< that ran last, where the module is between two stages
 };
 
 void printIR(mlir::ModuleOp module, llvm::raw_ostream &os, const PrintOptions &options = {});

@@ -28,7 +28,7 @@ std::optional<std::vector<std::string>> writeOutputs(Session &session, const Des
 void writeModuleAttributes(Session &session, const Source &source, const ModelWeights &weights, mlir::ModuleOp module,
                            const std::vector<std::string> &inputs, const std::vector<std::string> &outputs);
 
-/// Inner repeats stand before those around them (Roll.cpp).
+/// Inner repeats are before those around them (Roll.cpp).
 void rollRepeats(mlir::OpBuilder &builder, llvm::ArrayRef<Unrolled> repeats);
 
 } // namespace heddle

@@ -1,5 +1,5 @@
 // Writes the attributes of the module that later stages read: model.name, model.dims (bounds of dims), model.weights
-// (files), model.quantised (how their matrices stand as codes), model.generate (roles of inputs and outputs) and
+// (files), model.quantised (how their matrices are coded), model.generate (roles of inputs and outputs) and
 // model.padding_unread.
 #include "compiler/Import/Description/DeclaredNames.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"

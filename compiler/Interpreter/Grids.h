@@ -1,6 +1,6 @@
 //===- Grids.h - tensors read by batch, head, row and key -------*- C++ -*-===//
 //
-// Tensors of masks and biases have axes that lie along some of batch (b), head (h), query
+// Tensors of masks and biases have axes that are along some of batch (b), head (h), query
 // row (q) and key (k). `Along` reads such a tensor at a Pair; an axis of length 1 is
 // read at index 0 whatever the pair.
 //

@@ -155,7 +155,7 @@ struct CardText {
 };
 } // namespace
 
-/// Lines below each other; returns where the next one would stand.
+/// Lines below each other; returns where the next one would be.
 static double lines(llvm::raw_ostream &os, double x, double y, double step, llvm::StringRef style,
                     llvm::ArrayRef<std::string> all) {
   for (const std::string &line : all) {

@@ -1,6 +1,6 @@
 //===- MaskWords.cpp - a mask as the description would say it -------------===//
 //
-// Leaves say themselves (MaskOpInterface::describe); here stand the connectives, with their
+// Leaves say themselves (MaskOpInterface::describe); here are the connectives, with their
 // parentheses, and the small tensors that masks are made of.
 //
 //===----------------------------------------------------------------------===//

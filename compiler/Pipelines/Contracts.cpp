@@ -70,7 +70,7 @@ void heddle::checkFusedStage(ModuleOp module, ContractReport report) {
   });
 }
 
-/// A module with parameters must say which tensor of the file lies where; the packer has no other source.
+/// A module with parameters must say which tensor of the file is where; the packer has no other source.
 static void checkBlob(ModuleOp module, ContractReport report) {
   bool parameters = module.walk([](model::ParamOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (parameters && !model::hasBlob(module))

@@ -20,8 +20,8 @@ void checkEntriesStage(mlir::ModuleOp module, ContractReport report);
 /// No elementwise op is left, no map that its linear could take in, no linear with several
 /// results, no mask or bias that nothing asks.
 void checkFusedStage(mlir::ModuleOp module, ContractReport report);
-/// Parameters lie in the blob where it says, in layouts that their readers read; products
-/// and attentions have tiles of which the target can make code; a state lies alike for all who write and read it.
+/// Parameters are in the blob where it says, in layouts that their readers read; products
+/// and attentions have tiles of which the target can make code; a state is alike for all that write and read it.
 void checkTiledStage(mlir::ModuleOp module, ContractReport report);
 /// What `tiled` has planned, and: the size of every function's arena is known before it runs; every result and all
 /// working memory is inside of it or of an output, so nothing is allocated; nothing is written over while it is

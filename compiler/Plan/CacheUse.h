@@ -1,7 +1,7 @@
 //===- CacheUse.h - how the rows of a state are read ------------*- C++ -*-===//
 //
-// A state that nothing but attention reads, always as keys or always as values, may lie as attention wants it. What
-// its readers have in common is asked here, by the pass that decides and by the check of what is in a file.
+// A state that nothing but attention reads, always as keys or always as values, may be laid out as attention wants it.
+// What its readers have in common is asked here, by the pass that decides and by the check of what is in a file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_PLAN_CACHEUSE_H

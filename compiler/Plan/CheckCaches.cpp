@@ -1,8 +1,8 @@
 //===- CheckCaches.cpp - states and their readers -------------------------===//
 //
-// A mark #attn.cache says how the bytes of a state lie. Whoever writes or reads the state goes by its own mark, so all
-// marks of a state must be one, and one that fits how attention reads it. What is written or read is as large as its
-// part.
+// A mark #attn.cache says how the bytes of a state are laid out. Whoever writes or reads the state goes by its own
+// mark, so all marks of a state must be one, and one that fits how attention reads it. What is written or read is as
+// large as its part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ static Type elementOf(Stored stored, MLIRContext *context) {
                                  : Type(b.getF32Type());
 }
 
-/// Why a state cannot lie as its mark says; empty: it can.
+/// Why a state cannot be laid out as its mark says; empty: it can.
 static std::string unfit(ArrayRef<BlockArgument> state, attn::CacheAttr mark, ModuleOp module) {
   CacheUse use = useOf(state);
   if (!use.good)

@@ -1,4 +1,4 @@
-//===- CheckMemory.cpp - places, and what lies there when ------------------===//
+//===- CheckMemory.cpp - places, and what is there when ------------------===//
 //
 // A memory plan is checked in two steps. First every place is held against the size of the memory it names. Then the
 // function is simulated on addresses alone, without any data: each op reads its operands' bytes and writes its
@@ -46,7 +46,7 @@ public:
   const Size &offsetOf(PlaceAttr place) {
     return once(place.getAsOpaquePointer(), [&] { return place.getOffset(); });
   }
-  /// The same of where a value lies.
+  /// The same of where a value is.
   const Size &bytesOf(Value v) {
     auto result = dyn_cast<OpResult>(v);
     std::optional<Size> own = result ? target.bytesOf(result) : std::nullopt;
@@ -71,7 +71,7 @@ private:
 };
 } // namespace
 
-//===-- what lies where --------------------------------------------------------------===//
+//===-- what is where --------------------------------------------------------------===//
 
 namespace {
 /// Bytes [begin, end) of the arena (space 0) or of output `space` - 1.
@@ -251,7 +251,7 @@ bool Rehearsal::visit(Block &block) {
   return true;
 }
 
-/// Runs one op on the map of the arena: its operands must lie there as they were written; its working memory and its
+/// Runs one op on the map of the arena: its operands must be there as they were written; its working memory and its
 /// results take their places, which ends what lay there before. False after an error.
 bool Rehearsal::visit(Operation *op) {
   if (auto repeat = dyn_cast<RepeatOp>(op))
@@ -267,7 +267,7 @@ bool Rehearsal::visit(Operation *op) {
     Held from = it->second;
     auto type = cast<ModelTensorType>(op->getOperand(0).getType());
     from.where.begin += number(forms.bounded(*offset)) * plan::bytesOf(type.getElementType());
-    if (!isa<WindowsOp>(op)) // overlapping rows are more elements than lie there
+    if (!isa<WindowsOp>(op)) // overlapping rows are more elements than are there
       from.where.end = from.where.begin + bytesOf(op->getResult(0));
     held[op->getResult(0)] = from;
     return true;
@@ -326,7 +326,7 @@ bool Rehearsal::visitDefault(DefaultOp op) {
 }
 
 /// A parallel assignment: the first value of each pair becomes the second, at `places`. What is copied must be whole
-/// until all copies are made; what is not copied must lie in its place already.
+/// until all copies are made; what is not copied must be in its place already.
 bool Rehearsal::copyInto(Operation *op, ArrayRef<std::pair<Value, Value>> pairs, ArrayRef<Stretch> places,
                          ArrayRef<bool> copied) {
   SmallVector<Held> next;
@@ -443,7 +443,7 @@ void PlaceCheck::sample() {
   }
 }
 
-/// Why so many bytes do not lie at `place`; empty: they do.
+/// Why so many bytes are not at `place`; empty: they are.
 std::string PlaceCheck::misplaced(PlaceAttr place, const Size &bytes) {
   if (!place || place.getKind() == PlaceKind::none)
     return "has no place; the pass model-plan-memory gives it one";

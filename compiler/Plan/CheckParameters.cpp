@@ -20,7 +20,7 @@ static bool sameRows(const WeightLayout &a, const WeightLayout &b) {
   return a.part == b.part && a.groups == b.groups && a.parts == b.parts;
 }
 
-/// Whether the reader of `use` can work with elements that lie in `layout`.
+/// Whether the reader of `use` can work with elements that are in `layout`.
 static bool canRead(OpOperand &use, const WeightLayout &layout) {
   Operation *reader = use.getOwner();
   Arithmetic arithmetic = arithmeticOf(reader);

@@ -11,7 +11,7 @@ namespace heddle::plan {
 struct IndexRange {
   int64_t first = 0, end = 0;
   bool constant = false; ///< one of the description; else that of a repeat, which code counts from 0
-  /// What stands in the name where code has 0.
+  /// What is in the name where code has 0.
   int64_t base() const { return constant ? 0 : first; }
 };
 

@@ -1,7 +1,7 @@
 //===- ParameterBlob.h - the weights blob as the IR records it --*- C++ -*-===//
 //
 // The module attribute `model.blob` is an array of #model.entry, one for each parameter pattern. The tensors of a
-// pattern with indices lie at constant distances, so that the body of a repeat computes their addresses.
+// pattern with indices are at constant distances, so that the body of a repeat computes their addresses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_PLAN_PARAMETERBLOB_H

@@ -20,10 +20,10 @@ using Report = llvm::function_ref<void(mlir::Operation *op, const llvm::Twine &w
 /// Every product and attention has tiles, and the target can make code of them.
 void checkTiles(mlir::ModuleOp module, const Target &target, Report report);
 
-/// Every parameter lies where the blob has it, in a layout that its readers can read.
+/// Every parameter is where the blob has it, in a layout that its readers can read.
 void checkParameters(mlir::ModuleOp module, Report report);
 
-/// A state lies alike in all functions, as its readers read it; a ring holds all that they may see.
+/// A state is alike in all functions, as its readers read it; a ring holds all that they may see.
 void checkCaches(mlir::ModuleOp module, Report report);
 
 /// Checks a memory plan, after the tiles: the arena size is known, every result and scratch buffer is inside its

@@ -338,7 +338,7 @@ void Planner::mergeReturn(func::ReturnOp op) {
 static bool surelyNotNegative(const Size &form) { return !StringRef(form.str()).contains('-'); }
 
 /// Gives every storage an offset in the arena: in the order in which they come to life each takes the slot that fits
-/// best among those whose last user is gone, or a new one. Slots then lie one after the other. Sizes are forms over
+/// best among those whose last user is gone, or a new one. Slots then are one after the other. Sizes are forms over
 /// dims, so "fits" means: for all values of the dims.
 void Planner::assign() {
   struct Slot {

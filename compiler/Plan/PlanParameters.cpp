@@ -1,7 +1,7 @@
 //===- PlanParameters.cpp - the weights blob ------------------------------===//
 //
 // Every layout in which some op reads a tensor of the file becomes one entry of the blob; the
-// entries of a repeat's layers lie at a constant distance from each other, so that the one body
+// entries of a repeat's layers are at a constant distance from each other, so that the one body
 // of the repeat finds them by arithmetic. Functions share entries: @run and @step read the
 // same bytes.
 //

@@ -17,7 +17,7 @@ namespace heddle::plan {
 struct Preparation {
   int64_t pitch = 0;        ///< words from one row of the left side to the next; 0: as many as a row has
   int64_t rowsTogether = 1; ///< rows of the left side are made ready in multiples of so many
-  int64_t panelBytes = 0;  ///< of each thread: a panel that it decodes, unpacks or widens; 0: it reads them as they lie
+  int64_t panelBytes = 0;  ///< of each thread: a panel that it decodes, unpacks or widens; 0: it reads them as they are
   int64_t threadBytes = 0; ///< of each thread: `panelBytes`, or what else it needs in their place
 };
 
@@ -38,13 +38,13 @@ public:
   virtual Preparation preparationOf(model::LinearOp op) const { return {}; }
   /// Bytes of working memory of an op that has its schedule.
   virtual model::Size scratchBytes(mlir::Operation *op) const = 0;
-  /// Bytes of a result that does not lie as its type says, so that nothing else may be in their place; none: it does.
+  /// Bytes of a result that is not laid out as its type says, so that nothing else may be in its place; none: it is.
   virtual std::optional<model::Size> bytesOf(mlir::OpResult result) const { return std::nullopt; }
   /// Whether a program can have @batch, whose rows are texts of their own.
   virtual bool hasBatchEntry() const { return false; }
   /// Whether code after the op reads its working memory again, to the end of the function.
   virtual bool scratchLasts(mlir::Operation *op) const { return false; }
-  /// Whether ops that need nothing of each other are done at the same time, however far apart they stand: then none of
+  /// Whether ops that need nothing of each other are done at the same time, however far apart they are: then none of
   /// them may have its result where another one still reads.
   virtual bool worksByLevels() const { return false; }
   /// An earlier op of the block whose scratch memory (same size) this op reuses, contents included; null: it has its

@@ -137,7 +137,7 @@ static void readNames(SideFileReader &file, StringRef key, StringRef role, Build
 }
 
 /// The word for the language or the task of speech, one of the names under `role`; a later word for what
-/// forced_decoder_ids says with an id. `place`: where in the text its token stands.
+/// forced_decoder_ids says with an id. `place`: where in the text its token is.
 static void readSpoken(SideFileReader &file, StringRef key, StringRef role, int64_t place, Builder &b,
                        Attributes &roles) {
   std::optional<std::string> word = file.text(key);

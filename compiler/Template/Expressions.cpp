@@ -1,7 +1,7 @@
 //===- Expressions.cpp - Expressions of a template ------------------------===//
 //
 // Each function reads one level of the grammar and appends its steps in
-// post-order. An inline `if` stands after its value but is computed first, so
+// post-order. An inline `if` follows its value but is computed first, so
 // its parts are read into lists of their own.
 //
 //===----------------------------------------------------------------------===//

@@ -257,7 +257,7 @@ bool Lexer::number() {
   return true;
 }
 
-/// The value of what stands between the quotes, with Python's escapes.
+/// The value of what is between the quotes, with Python's escapes.
 bool Lexer::unescape(size_t begin, size_t end, std::string &out) {
   auto hex = [&](size_t from, size_t count, uint32_t &c) {
     c = 0;

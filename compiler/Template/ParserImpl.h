@@ -11,7 +11,7 @@
 
 namespace heddle::tpl {
 
-/// The tokens, where the parser stands in them, and what it has to say.
+/// The tokens, where the parser is in them, and what it has to say.
 class TokenCursor {
 protected:
   TokenCursor(const std::string &source, const std::vector<Token> &tokens, Parsed &out)

@@ -160,7 +160,7 @@ void Writer::ifTag(const Statement &s, Frame frame) {
     at(end).a = here();
 }
 
-/// Whether a loop with a condition asks for what lies ahead of it: then the condition is computed for all items first.
+/// Whether a loop with a condition asks for what is ahead of it: then the condition is computed for all items first.
 bool Writer::needsAll(const Statement &s) const {
   uint32_t loop = const_cast<Parsed &>(parsed).texts.intern("loop");
   bool needs = false;
@@ -332,7 +332,7 @@ void Writer::call(const Statement &s, Frame frame) {
     emit(s.place, kPrint);
     return;
   }
-  // The last step is the call; the block stands after its other arguments by name, in front of stars.
+  // The last step is the call; the block follows its other arguments by name, in front of stars.
   Expression e = s.expression;
   Step last = e.back();
   e.pop_back();

@@ -1,4 +1,4 @@
-//===- FolderSettings.cpp - What lies beside tokenizer.json ---------------===//
+//===- FolderSettings.cpp - What is beside tokenizer.json ---------------===//
 //
 // Where releases 4 and 5 of transformers differ, what a file says counts and what a class would assume does not.
 //

@@ -1,4 +1,4 @@
-//===- FolderSettings.h - What lies beside tokenizer.json -------*- C++ -*-===//
+//===- FolderSettings.h - What is beside tokenizer.json -------*- C++ -*-===//
 //
 // In a directory tokenizer.json is not alone: tokenizer_config.json, special_tokens_map.json and added_tokens.json say
 // more, and Hugging Face's library (transformers, releases 4 and 5) changes the tokenizer that it has loaded by them.

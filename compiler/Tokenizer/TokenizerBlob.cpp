@@ -247,7 +247,7 @@ bool Writer::unigram(const Json &model) {
 }
 
 /// A SentencePiece model next to a vocabulary (Vocabulary.cpp): `pieces`, a list of [piece, score], cut a text, and
-/// `vocab` has their ids, and others that no text has. A piece that has none stands after all ids.
+/// `vocab` has their ids, and others that no text has. A piece that has none follows all ids.
 bool Writer::piecesOfWords(const Json &model) {
   firstWordless = uint32_t(pieces.size());
   std::map<std::string, uint32_t> searched;

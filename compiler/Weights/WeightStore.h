@@ -60,7 +60,7 @@ public:
   absl::Status readI64(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<int64_t> to) const {
     return tensor.file->readI64(*tensor.record, first, to);
   }
-  /// The bytes as they stand; not of codes.
+  /// The bytes as they are; not of codes.
   absl::Status readBytes(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<uint8_t> to) const {
     return tensor.file->readBytes(*tensor.record, first, to);
   }

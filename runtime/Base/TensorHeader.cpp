@@ -368,7 +368,7 @@ bool HeaderParser::closeTensor() {
 }
 
 /// Rule 7, and 19 to 21: in order of offset the tensors fill the data from its first byte to the end of the file. An
-/// empty tensor may lie between two others, never inside one.
+/// empty tensor may be between two others, never inside one.
 bool HeaderParser::checkTogether() {
   std::vector<const TensorEntry *> order;
   for (const TensorEntry &tensor : table.tensors)

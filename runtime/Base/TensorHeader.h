@@ -33,7 +33,7 @@ struct TensorEntry {
   std::string type; ///< as in the file: "F32", "BF16"...
   std::vector<int64_t> shape;
   uint64_t begin = 0, end = 0;         ///< bytes, counted from the end of the header
-  uint64_t nameByte = 0, typeByte = 0; ///< where these stand in the file
+  uint64_t nameByte = 0, typeByte = 0; ///< where these are in the file
 };
 
 struct HeaderTable {

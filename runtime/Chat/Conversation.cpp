@@ -55,7 +55,7 @@ static Fault joinParts(Value &content) {
 static Fault checkContent(Value &message, bool parts) {
   Value *content = memberIn(message, "content");
   if (content && content->is(Value::Kind::Null))
-    *content = textValue(""); // who only calls tools says nothing
+    *content = textValue(""); // a turn that only calls tools has no text
   if (!content || content->is(Value::Kind::Text))
     return {};
   if (!content->is(Value::Kind::Array))

@@ -205,7 +205,7 @@ Status Terminal::readEdited(const std::string &prompt, std::string &line, Got &g
   editor.begin();
   std::optional<RawMode> raw(std::in_place);
   say(editor.draw(prompt, columns()));
-  // Leaves what was typed where it stands.
+  // Leaves what was typed where it is.
   auto leave = [&](const char *mark, Got what) {
     line = editor.text();
     say(std::string(mark) + "\n");

@@ -30,7 +30,7 @@ public:
   std::string get(const char *flag, const char *otherwise = "") const;
   /// Every value of a flag that may be given several times, in order.
   std::vector<std::string> all(const char *flag) const;
-  /// Reads a flag's value, which has to lie in [least, most]; a flag that was
+  /// Reads a flag's value, which has to be in [least, most]; a flag that was
   /// not given leaves `value` as it is.
   Status integer(const char *flag, int64_t least, int64_t most, int64_t &value) const;
   Status number(const char *flag, double least, double most, double &value) const;

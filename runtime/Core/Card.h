@@ -39,7 +39,7 @@ struct State {
   /// Equal parts of the state in each of which every row of the batch has one
   /// piece, in order, so that rows can be moved; 0: no row has a piece.
   int64_t groups = 0;
-  /// Of the states of `batch`. The piece of a text is so many equal parts, and in each its positions lie in order, in
+  /// Of the states of `batch`. The piece of a text is so many equal parts, and in each its positions are in order, in
   /// blocks of so many bytes that hold `blockPositions` positions (of all parts together, where they take turns).
   int64_t parts = 0, blockBytes = 0, blockPositions = 0;
   int64_t ring = 0; ///< positions that are kept, where older ones are overwritten; 0: all are
@@ -129,14 +129,14 @@ struct Roles {
   std::map<std::string, int64_t> languages, tasks; ///< name -> id of its token
 };
 
-/// A weight of 16 bits whose words lie otherwise on a device: of panels
+/// A weight of 16 bits whose words are ordered otherwise on a device: of panels
 /// [panels][depth][width] of words, [depth / 4][panels * width][4].
 struct Regroup {
   int64_t offset = 0, depth = 0, panels = 0, width = 0;
   uint64_t bytes() const { return 4 * uint64_t(depth) * uint64_t(panels) * uint64_t(width); }
 };
 
-/// Matrices that lie as codes of so many bits with a scale for each `group` features.
+/// Matrices that are laid out as codes of so many bits with a scale for each `group` features.
 struct CodesLine {
   int64_t bits = 0, group = 0, matrices = 0, bytes = 0;
   bool dots = false;  ///< rows are rounded to 8 bits and integers multiplied

@@ -66,7 +66,7 @@ bool CardParser::value(std::vector<Value> &values, std::string_view flag, bool V
   return mark.empty() || mark == flag;
 }
 
-/// FORM, FORM: commas outside of parentheses stand between axes.
+/// FORM, FORM: commas outside of parentheses are between axes.
 bool CardParser::axes(std::string_view list, Value &value) {
   constexpr size_t kMostAxes = 16;
   int nesting = 0;
@@ -101,7 +101,7 @@ bool CardParser::readState() {
   return form(bytes, entry().dims, state.bytes);
 }
 
-/// What stands after `groups`.
+/// What follows `groups`.
 bool CardParser::pieces(State &state) {
   if (!integer(state.groups, 1))
     return false;

@@ -23,7 +23,7 @@ public:
   std::string_view word();
   /// All that is left of the line, without blanks around it.
   std::string_view remaining();
-  /// What stands after the `#` of the line.
+  /// What follows the `#` of the line.
   std::string_view comment() const { return behind; }
 
   // Each of these reads the next word; false where it is not what is asked for.

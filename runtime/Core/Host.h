@@ -1,7 +1,7 @@
 //===- Host.h - Entries on this processor -----------------------*- C++ -*-===//
 //
 // An entry is a function that every thread of the pool calls. States and arena
-// are buffers, and tensors are used where they lie.
+// are buffers, and tensors are used where they are.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CORE_HOST_H

@@ -2,7 +2,7 @@
 //
 // Collects the symbols that the program was linked with. `parts` is a table of
 // absolute addresses, and volatile so that no access becomes an instruction
-// that reaches only 2 GiB: the weights may lie further away.
+// that reaches only 2 GiB: the weights may be further away.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/image.h"

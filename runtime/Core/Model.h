@@ -59,7 +59,7 @@ public:
   /// The card that has the launches, if there are any.
   const Card &kernelCard() const { return deviceCard ? *deviceCard : theCard; }
   const Image &image() const { return theImage; }
-  /// The threads of this machine; who only checks weights needs no backend.
+  /// The threads of this machine; a check of weights needs no backend.
   Pool &pool() { return thePool; }
   /// Where the entries run, once this is started.
   Backend &backend() { return *theBackend; }

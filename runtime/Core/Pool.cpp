@@ -1,6 +1,6 @@
 //===- Pool.cpp - The team of threads -------------------------------------===//
 //
-// The words that threads wait on lie on cache lines of their own. A waiting
+// The words that threads wait on are on cache lines of their own. A waiting
 // thread spins for about 100 us, longer than a team that has the machine for
 // itself ever waits, then sleeps: the thread that is waited for may need the
 // core. A team with more threads than cores sleeps almost at once.

@@ -19,8 +19,9 @@ struct Value;
 /// A line `require` of the card.
 struct Requirement {
   Form left, right;
-  bool differ = false;      ///< left != right in place of left >= right
-  std::string op, place;    ///< who asks, and its token in the description: "slice", "model.json:12:5"; for messages
+  bool differ = false; ///< left != right in place of left >= right
+  std::string op,
+      place; ///< the op that asks, and its token in the description: "slice", "model.json:12:5"; for messages
   std::string without = ""; ///< an input: only where it is left out; "": always
 
   /// Reads `FORM >=|!= FORM at OP PLACE [without INPUT]`; errors name what was expected.

@@ -1,7 +1,7 @@
 //===- Device.h - Entries on a GPU ------------------------------*- C++ -*-===//
 //
 // The backend whose entries are lists of kernels. Weights are copied to the
-// device when it is started, states and arena lie there; a call copies its
+// device when it is started, states and arena are there; a call copies its
 // inputs in and its outputs out and waits once. What decides (the next token,
 // refills, pieces, beams) stays on the host, between calls.
 //

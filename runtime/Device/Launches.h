@@ -23,7 +23,7 @@ const heddle_device_image *pickImage(const heddle_device_image *images, int capa
 /// Bytes of shared memory that a launch gives a kernel for `chip`.
 int64_t sharedOn(const LaunchLine &line, std::string_view chip);
 
-/// Where the arguments of a kernel lie, on the device.
+/// Where the arguments of a kernel are, on the device.
 struct KernelArguments {
   CuAddress fail = 0, dims = 0, tensors = 0, arena = 0, weights = 0;
 };

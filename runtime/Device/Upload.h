@@ -16,7 +16,7 @@ namespace heddle::rt {
 /// their new order, and waits for the last of them. Errors: H0601, H0807.
 Status upload(Gpu &gpu, const void *from, uint64_t bytes, const std::vector<Regroup> &regroups, CuAddress to);
 
-/// What the device has at [at, at + bytes) of weights that lie at `from`, both
+/// What the device has at [at, at + bytes) of weights that are at `from`, both
 /// multiples of 16 where something is regrouped.
 void arrange(const std::vector<Regroup> &regroups, const char *from, uint64_t at, uint64_t bytes, char *to);
 

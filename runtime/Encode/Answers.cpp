@@ -278,7 +278,7 @@ Status answerRow(const Card &card, const Tokenizer &tokenizer, const EncoderBatc
     return internalError("the logits are empty");
   if (logits->count() < 1)
     return badInput("the input is too short for this model: nothing of it is left to answer from");
-  // What stands at padding says nothing.
+  // What is at padding says nothing.
   bool each = logits->shape.size() == 3 && logits->shape[1] == batch.width() && length > 0;
   HEDDLE_TRY(checkNumbers(batch, *logits, row, each ? length * count : logits->count() / batch.rows()));
   const float *numbers = batch.rowOf(*logits, row);

@@ -34,7 +34,7 @@ Status readGenerateFlags(const Args &args, const Card &card, const Prompt &promp
 /// tokens there may be, it is `most`.
 void allowWholeAnswer(const Args &args, const Card &card, int64_t most, GenerateOptions &options);
 
-/// Positions of a conversation whose model has no bound or a higher one, unless somebody asks for more.
+/// Positions of a conversation whose model has no bound or a higher one, unless a flag asks for more.
 constexpr int64_t kConversation = 4096;
 
 /// Texts at which generation stops: --stop, else those of

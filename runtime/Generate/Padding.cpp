@@ -68,7 +68,7 @@ static RowSpan spanOf(const Roles &roles, const int64_t *ids, int64_t length) {
   return span;
 }
 
-/// The mask that hides what stands around the spans.
+/// The mask that hides what is around the spans.
 static Status makeMask(const Value &value, const std::vector<RowSpan> &spans, Prompt &prompt) {
   Tensor &mask = prompt.inputs[value.name];
   Shape shape;

@@ -53,7 +53,7 @@ void Sampler::sortUpTo(size_t wanted, const float *logits) {
   sorted = wanted;
 }
 
-// Weigh by exp((logit - best) / temperature), cut the tail off by top-k, top-p and min-p, draw. What is drawn stands
+// Weigh by exp((logit - best) / temperature), cut the tail off by top-k, top-p and min-p, draw. What is drawn is
 // near the front of the falling order nearly always, so only a beginning of it is sorted, in growing pieces.
 int64_t Sampler::pick(int64_t row, const float *logits, int64_t count) {
   int64_t best = 0;

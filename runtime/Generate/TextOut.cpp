@@ -2,7 +2,7 @@
 //
 // Only the text that is held back is kept: no stop text can begin in what was
 // printed, since whatever may become one is held back. A special token that a
-// stop text names stands there as a mark of bytes that no text has.
+// stop text names is there as a mark of bytes that no text has.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate/TextOut.h"

@@ -1,4 +1,4 @@
-// A JSON text as values in memory, for who wants all of it at once: the members of an object stand in their order.
+// A JSON text as values in memory, whole at once: the members of an object are in their order.
 #ifndef HEDDLE_RUNTIME_JSON_TREE_H
 #define HEDDLE_RUNTIME_JSON_TREE_H
 

@@ -24,7 +24,7 @@ enum class Resample : uint8_t { Nearest = 0, Lanczos = 1, Bilinear = 2, Bicubic 
 /// The picture at another size, as Image.resize gives it.
 Picture resized(const Picture &picture, int64_t width, int64_t height, Resample filter);
 
-/// The centre, `width` x `height`; what lies outside of the picture is black.
+/// The centre, `width` x `height`; what is outside of the picture is black.
 Picture middle(const Picture &picture, int64_t width, int64_t height);
 
 /// Does all steps that `settings` ask for; `channels` 1 makes the picture grey first. `values` becomes

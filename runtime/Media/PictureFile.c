@@ -156,7 +156,7 @@ static void jpeg_watch(j_common_ptr common) {
   }
 }
 
-/** EXIF and XMP both stand in APP1 markers; EXIF counts first, as in Pillow. */
+/** EXIF and XMP both are in APP1 markers; EXIF counts first, as in Pillow. */
 static int jpeg_orientation(const struct jpeg_decompress_struct *info) {
   static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
   int from_xmp = 0;

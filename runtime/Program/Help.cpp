@@ -128,7 +128,7 @@ static void printAsking(const Card &card, const Abilities &can, const char *self
            "first\n",
            self);
   }
-  bool asks = can.generates || can.classifies; // else no form stands above
+  bool asks = can.generates || can.classifies; // else no form is above
   if (asks && (can.text || (can.media && can.tokenizes && can.beside != TextBeside::None)))
     printf("      a text that is - is all of standard input; with --lines each "
            "line is one\n");
@@ -185,7 +185,7 @@ static void printChat(const char *self) {
   printf("  %s chat [--system TEXT]\n      a conversation, a line a question; /help in it lists its commands\n", self);
 }
 
-/// What stands around a question, in a program with a chat template.
+/// What is around a question, in a program with a chat template.
 static void printTurnOptions() {
   printf("  --system TEXT             what the model is told first\n"
          "  --messages FILE           a conversation as JSON, [{\"role\": \"user\", \"content\": TEXT}, ...]\n"

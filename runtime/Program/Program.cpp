@@ -24,7 +24,7 @@
 namespace heddle::rt {
 
 /// Called for memory that there is none of, until there is. Others may give some back in a moment, so that a server
-/// does not end at once; but who waits for longer waits in vain.
+/// does not end at once; but waiting for longer is in vain.
 static void outOfMemory() {
   static constexpr unsigned kTries = 50;
   static thread_local unsigned tries = 0;

@@ -1,4 +1,4 @@
-// A refusal is the last answer of its connection, wherever the reader stands: in the middle of a head or a body, too.
+// A refusal is the last answer of its connection, wherever the reader is: in the middle of a head or a body, too.
 #include "runtime/Serve/Connection.h"
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-// The byte rules stand in two tables of classes, the rules of fields in `readField`; a head is collected until its
+// The byte rules are in two tables of classes, the rules of fields in `readField`; a head is collected until its
 // empty line, and refused as soon as a byte cannot be where it does.
 #include "runtime/Serve/Http.h"
 #include <algorithm>

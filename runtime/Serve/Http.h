@@ -1,4 +1,4 @@
-// HTTP/1.1 requests as a server must read them: strict, so that this program and whatever stands before it (a proxy)
+// HTTP/1.1 requests as a server must read them: strict, so that this program and whatever is before it (a proxy)
 // never disagree about where a request ends. CRLF only, one Host, one length or chunks and never both, no folded lines,
 // no control bytes. Nothing here knows sockets: bytes are fed in, in pieces of any size.
 #ifndef HEDDLE_RUNTIME_SERVE_HTTP_H

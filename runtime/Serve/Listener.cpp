@@ -250,7 +250,7 @@ bool Listener::makeRoom(const Peer *of) {
   return least;
 }
 
-/// The system has no handle for one more connection: who keeps still makes room, and a moment later it is tried again.
+/// The system has no handle for one more connection: a pause makes room, and a moment later it is tried again.
 void Listener::pauseAccepting(int error) {
   evconnlistener_disable(socket);
   if (!toldOfPause)

@@ -1,4 +1,4 @@
-// A queue between two threads with a limit, and an end: who takes gets what is left, then nothing.
+// A queue between two threads with a limit, and an end: the taker gets what is left, then nothing.
 #ifndef HEDDLE_RUNTIME_SERVE_QUEUE_H
 #define HEDDLE_RUNTIME_SERVE_QUEUE_H
 

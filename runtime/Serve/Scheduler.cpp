@@ -155,7 +155,7 @@ double Scheduler::step() {
   auto begin = Clock::now();
   rt::Status status = slots.append(pieces);
   for (size_t i = 0; i < texts.size(); ++i) {
-    // Of a call that failed it is found out who is to blame, piece by piece.
+    // Finds out which piece made a call fail, one by one.
     if (!status.ok())
       if (rt::Status alone = slots.append({pieces[i]}); !alone.ok()) {
         fail(*texts[i], alone);

@@ -68,7 +68,7 @@ static void mapCharacter(const WordSpan &table, uint32_t c, std::string &out) {
   appendUtf8(out, c);
 }
 
-/// Whether the sigma before `rest` stands at the end of a word; `front` is what is in front of it.
+/// Whether the sigma before `rest` is at the end of a word; `front` is what is in front of it.
 static bool isFinalSigma(const CharacterTables &tables, std::string_view front, std::string_view rest) {
   auto ignorable = [](uint32_t c) {
     return c == '\'' || c == '.' || c == ':' || c == '^' || c == '`' || c == 0xa8 || c == 0xad || c == 0xaf ||

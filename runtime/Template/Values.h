@@ -153,7 +153,7 @@ public:
   Heap(const Heap &) = delete;
   Heap &operator=(const Heap &) = delete;
 
-  /// Zeroed memory, aligned to 16 bytes; past the limit, too: who takes much asks `fits` before, and the machine looks
+  /// Zeroed memory, aligned to 16 bytes; past the limit, too: a taker of much asks `fits` before, and the machine looks
   /// at `full` after every instruction.
   void *take(size_t bytes);
   template <typename T> T *make(size_t count = 1) { return static_cast<T *>(take(count * sizeof(T))); }

@@ -2,7 +2,7 @@
 //
 // The tables of the tokenizer as views into the blob (tokenizer_format.h):
 // pieces by id and by text, merges, classes of characters. `open` checks that
-// all sections lie inside the blob; look-ups check their indices.
+// all sections are inside the blob; look-ups check their indices.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TOKENIZER_BLOB_H

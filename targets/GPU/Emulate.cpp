@@ -2,7 +2,7 @@
 //
 // The emulator runs the very IR that goes to the NVPTX back end: what is specific to a device becomes a call, all else
 // stays. `llvm.nvvm.a.b` is called `hdemu_a_b`, and what it gives in several registers it writes after its first
-// argument. A block's shared memory is wherever the emulator says; other address spaces need nothing, as they lie in
+// argument. A block's shared memory is wherever the emulator says; other address spaces need nothing, as they are in
 // one memory on the host.
 //
 //===----------------------------------------------------------------------===//

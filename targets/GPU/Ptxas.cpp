@@ -1,7 +1,7 @@
 //===- Ptxas.cpp - machine code by the ptxas that is there ------------------===//
 //
 // ptxas is no part of Heddle and never asked for by itself: equal inputs give equal bytes on every machine. It reads
-// and writes files, which lie in a folder of their own and are gone afterwards.
+// and writes files, which are in a folder of their own and are gone afterwards.
 //
 //===----------------------------------------------------------------------===//
 

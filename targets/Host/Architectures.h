@@ -30,7 +30,7 @@ struct Vectors {
 
 struct Architecture {
   llvm::Triple::ArchType type;
-  llvm::StringRef name;   ///< of it, and of the folder next to the host's archives where those for it lie
+  llvm::StringRef name;   ///< of it, and of the folder next to the host's archives where those for it are
   llvm::StringRef loader; ///< the dynamic linker, where a program of it finds it
   /// The name that --mcpu has for code that every processor of it runs, and LLVM's name for that.
   llvm::StringRef least, leastOfLLVM;

@@ -75,7 +75,7 @@ heddle::host::Linked heddle::host::link(const Architecture &architecture, llvm::
     return Linked::Yes;
   auto text = llvm::MemoryBuffer::getFile(log);
   StringRef told = text ? (*text)->getBuffer() : StringRef();
-  // lld's own handler may catch the signal that ends it, and write where it stood.
+  // lld's own handler may catch the signal that ends it, and write where it was.
   size_t trace = told.find("PLEASE submit a bug report");
   bool stopped = rc < 0 || trace != StringRef::npos;
   error = stopped ? "the linker did not finish" : "the linker failed";

@@ -2,7 +2,7 @@
 //
 // What a linear of f32 can reach with 16 registers of 8 numbers, measured beside the peak in turns: tiles of 4 x 24 and
 // of 6 x 16, all of k at once or in blocks, rows in blocks of 252 or all 504, the next panel or the next rows fetched
-// ahead. Weights lie in panels, as Heddle's do; results are not checked.
+// ahead. Weights are in panels, as Heddle's are; results are not checked.
 //   clang++-22 -O3 -march=x86-64-v3 test/Bench/panels.cpp -o panels && ./panels K N ROUNDS
 //
 //===----------------------------------------------------------------------===//

@@ -167,7 +167,7 @@ const Brought &Block::gather(Meeting meeting, uint32_t mask, const Brought::valu
   if (meeting == Meeting::Sync)
     ++warp.syncs;
   if (options.order != Order::Forward)
-    next(); // who came last need not be who goes on first
+    next(); // the last to come need not be the first to go on
   return brought;
 }
 

@@ -255,7 +255,7 @@ KERNEL(first) {
 }
 KERNEL(second) { note(2, tensors, arena, i, j); }
 KERNEL(third) { note(3, tensors, arena, i, j); }
-/// What lies behind the dims, at places that are numbers of the launch.
+/// What is behind the dims, at places that are numbers of the launch.
 KERNEL(fourth) {
   note(4, tensors, arena, i, j);
   for (int k = 0; thread() == 0 && k < 2; ++k)

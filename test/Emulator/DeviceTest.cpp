@@ -273,7 +273,7 @@ TEST(DeviceErrors, InjectedFailures) {
           {"the kernel `stepLogits` (logits, $.head) was launched", "CUDA_ERROR_LAUNCH_FAILED"});
   refused(failing("fail=cuStreamSynchronize:700:5"), "H0807", 70,
           {"CUDA_ERROR_ILLEGAL_ADDRESS", "in a call of `step`"});
-  // Every function may fail; what stands in front of its error does not matter.
+  // Every function may fail; what is in front of its error does not matter.
 #define HEDDLE_CUDA(member, symbol, parameters)                                                                        \
   {                                                                                                                    \
     bool frees = std::string(#symbol).find("Destroy") != std::string::npos ||                                          \

@@ -3,7 +3,7 @@
 // The functions of runtime/Device/driver.def on the emulated device. They are
 // strict where a driver may be lenient: copies stay inside of one allocation and
 // use page-locked memory and do not overlap, launches are one-dimensional, what
-// is wrong is CUDA_ERROR_INVALID_VALUE. What real drivers refuse stands in
+// is wrong is CUDA_ERROR_INVALID_VALUE. What real drivers refuse is in
 // Rules.h. After a launch failed everything fails, as on a device.
 //
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ Stream &streamOf(CuStream stream) { return *reinterpret_cast<Stream *>(stream); 
 const heddle_emulated_kernel &kernelOf(CuFunction function) {
   return *reinterpret_cast<const heddle_emulated_kernel *>(function);
 }
-/// A context that is no pointer: a later machine may lie where an earlier one did.
+/// A context that is no pointer: a later machine may be where an earlier one did.
 CuContext contextOf(const Machine &machine) { return reinterpret_cast<CuContext>(uintptr_t(machine.number)); }
 thread_local CuContext theContext = nullptr; ///< the current one
 } // namespace

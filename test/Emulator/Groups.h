@@ -26,7 +26,7 @@ public:
   void fence();
   /// Four words of a thread: what it holds of the left side of a product.
   using Words = std::array<uint32_t, 4>;
-  /// sums + left * right, 64 rows by `columns`; descriptors say where the sides lie.
+  /// sums + left * right, 64 rows by `columns`; descriptors say where the sides are.
   void multiply(float *sums, uint32_t columns, uint64_t left, uint64_t right) {
     ask(sums, columns, {0, false, left, right, false, {}}, {});
   }

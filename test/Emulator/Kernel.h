@@ -54,7 +54,7 @@ void hdemu_mbarrier_wait(int64_t at, int parity);
 void hdemu_cp_async_bulk_global_to_shared_cluster(char *to, char *at, const char *from, int bytes, short, int64_t, bool,
                                                   bool);
 
-/// Products of groups of warps (Groups.h). The registers of one lie at `sums`.
+/// Products of groups of warps (Groups.h). The registers of one are at `sums`.
 void hdemu_wgmma_fence_sync_aligned(void);
 void hdemu_wgmma(float *sums, int columns, int64_t left, int64_t right);
 void hdemu_wgmma_held(float *sums, int columns, int a, int b, int c, int d, int64_t right);

@@ -1,6 +1,6 @@
 //===- Memory.h - Memory of the emulated device -----------------*- C++ -*-===//
 //
-// Allocations lie in a range of their own, each with an inaccessible page behind
+// Allocations are in a range of their own, each with an inaccessible page behind
 // it, and hold NaN (bytes 0xff) until somebody writes them. They can be touched
 // only while the memory is open, which is during copies and launches; a touch at
 // any other time ends the program with a message. Host memory that copies may

@@ -1,6 +1,6 @@
 //===- Options.h - How the emulated device behaves --------------*- C++ -*-===//
 //
-// What stands behind `--device=emulator:`, words between commas:
+// What follows `--device=emulator:`, words between commas:
 //
 //   order=forward|reverse|random  of blocks, warps and lanes
 //   seed=N          of the random order

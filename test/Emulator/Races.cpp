@@ -81,7 +81,7 @@ bool Races::load(uint64_t offset, uint64_t size, Moment now, uint32_t &other) {
     }
     Level level = s.reader ? apart(s.reader - 1, now) : Thread;
     level = std::max(level, s.level);
-    // Readers that a synchronisation lies behind are forgotten.
+    // Readers that a synchronisation is behind are forgotten.
     bool fresh = !s.reader || (level < Grid && !together(level, s.readerWarp, s.readerBlock, now));
     s.level = fresh ? Thread : level;
     s.reader = now.thread + 1;

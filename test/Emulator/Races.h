@@ -37,7 +37,7 @@ public:
     ++launch;
     blockThreads = threadsOfBlock;
   }
-  /// Notes an access; false if it races, and `other` is with whom.
+  /// Notes an access; false if it races, and `other` is the other access.
   bool load(uint64_t offset, uint64_t size, Moment now, uint32_t &other);
   bool store(uint64_t offset, uint64_t size, Moment now, uint32_t &other);
   /// Whoever goes on knows of these bytes by other means.

@@ -179,7 +179,7 @@ bool trySound(const Bytes &bytes, Random &random) {
 }
 
 bool useTokenizer(const Bytes &blob, Random &random) {
-  // Words are read in place, so the blob stands at a word.
+  // Words are read in place, so the blob is at a word.
   std::vector<uint32_t> words((blob.size() + 3) / 4);
   if (!blob.empty())
     memcpy(words.data(), blob.data(), blob.size());

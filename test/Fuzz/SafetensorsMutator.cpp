@@ -208,7 +208,7 @@ void mutateOnce(std::string &text, const std::vector<std::string> &pool, Random 
     text.insert(at, other.substr(from, random.below(64)));
     break;
   }
-  case 7: { // another number where one stands
+  case 7: { // another number where one is
     size_t digit = text.find_first_of("0123456789", at);
     if (digit == std::string::npos)
       break;

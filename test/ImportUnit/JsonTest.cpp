@@ -1,4 +1,4 @@
-// Where every token of a JSON text stands, and what is no JSON for us.
+// Where every token of a JSON text is, and what is no JSON for us.
 #include "compiler/Import/Json/Diagnostics.h"
 #include "compiler/Import/Json/LocatedJson.h"
 

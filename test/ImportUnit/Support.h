@@ -19,7 +19,7 @@ struct Case {
   bool outputsAll = false;
   bool withoutWeights = false;
 
-  /// Replaces the one place where `from` stands.
+  /// Replaces the one place where `from` is.
   Case edit(const std::string &from, const std::string &to) const;
   Case tensor(const std::string &name, std::vector<int64_t> shape) const;
   Case without(const std::string &name) const;
@@ -38,7 +38,7 @@ Case encoder();
 /// gpt2's family on a small config.json; `layers` and `width` may be those of the real one.
 Case gpt2(int64_t layers = 2, int64_t width = 8, int64_t heads = 2, int64_t vocab = 11, int64_t positions = 16);
 
-/// How often `part` stands in `text`.
+/// How often `part` is in `text`.
 size_t count(const std::string &text, const std::string &part);
 
 } // namespace heddle::test

@@ -1,4 +1,4 @@
-// From what is asked for to what stands in the file (language.md section 7).
+// From what is asked for to what is in the file (language.md section 7).
 #include "compiler/Import/Weights/WeightNames.h"
 #include "compiler/Import/Json/Diagnostics.h"
 

@@ -9,7 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
-// clang-format off: what is expected stands as matrices
+// clang-format off: expected values are written as matrices
 TEST(Attention, Plain) {
   expectClose(run(R"mlir(
 func.func @run(%q: !model.tensor<[1, 3, 4], f32> {model.name = "q"}, %k: !model.tensor<[1, 3, 4], f32> {model.name = "k"}, %v: !model.tensor<[1, 3, 4], f32> {model.name = "v"}) -> (!model.tensor<[1, 3, 4], f32> {model.name = "out"}) {

@@ -9,7 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
-// clang-format off: what is expected stands as matrices
+// clang-format off: expected values are written as matrices
 TEST(Elementwise, Unary_neg) {
   expectClose(run(R"mlir(
 func.func @run(%x: !model.tensor<[6], f32> {model.name = "x"}) -> (!model.tensor<[6], f32> {model.name = "out"}) {

@@ -9,7 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
-// clang-format off: what is expected stands as matrices
+// clang-format off: expected values are written as matrices
 TEST(Linear, LinearOutIn) {
   expectClose(run(R"mlir(
 func.func @run(%x: !model.tensor<[2, 2, 4], f32> {model.name = "x"}) -> (!model.tensor<[2, 2, 3], f32> {model.name = "out"}) {
@@ -40,7 +40,7 @@ func.func @run(%x: !model.tensor<[2, 4], f32> {model.name = "x"}, %w: !model.ten
       reals({2, 3}, {-0.6875, 0.4375, 1.921875, 1.359375, 0.09375, -1.890625}));
 }
 
-// From `tiled` on a parameter is what its layout stores: 1 + 2^-8 lies between two numbers of bf16 and goes to the even one.
+// From `tiled` on a parameter is what its layout stores: 1 + 2^-8 is between two numbers of bf16 and goes to the even one.
 TEST(Linear, PackedParameterIsWhatIsStored) {
   expectClose(run(R"mlir(
 func.func @run(%x: !model.tensor<[1, 2], f32> {model.name = "x"}) -> (!model.tensor<[1, 2], f32> {model.name = "out"}) {

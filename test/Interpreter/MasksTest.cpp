@@ -9,7 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
-// clang-format off: what is expected stands as matrices
+// clang-format off: expected values are written as matrices
 TEST(Masks, All) {
   expectClose(weights(R"mlir(
   %m = mask.all
@@ -182,7 +182,7 @@ TEST(Masks, BlocksOfEachHead) {
 }
 
 TEST(Masks, BlocksPastTheLists) {
-  // Query 2 stands in block 1, for which there is no list; block 9 is nobody's.
+  // Query 2 is in block 1, for which there is no list; block 9 has no query.
   expectClose(weights(R"mlir(
   %m = mask.blocks 2, %l : !model.tensor<[1, 2], i64>
 )mlir", "%l: !model.tensor<[1, 2], i64> {model.name = \"l\"}", {{"l", ints({1, 2}, {0, 9})}}, {1, 3, 3, 1, 0}),

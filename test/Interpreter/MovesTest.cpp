@@ -9,7 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
-// clang-format off: what is expected stands as matrices
+// clang-format off: expected values are written as matrices
 TEST(Moves, BroadcastStretches) {
   expectClose(run(R"mlir(
 func.func @run(%x: !model.tensor<[1, 3], f32> {model.name = "x"}) -> (!model.tensor<[2, 2, 3], f32> {model.name = "out"}) {

@@ -9,7 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
-// clang-format off: what is expected stands as matrices
+// clang-format off: expected values are written as matrices
 TEST(Positions, SinusoidalInterleaved) {
   expectClose(run(R"mlir(
 func.func @run(%p: !model.tensor<[2, 2], i64> {model.name = "p"}) -> (!model.tensor<[2, 2, 4], f32> {model.name = "out"}) {

@@ -58,7 +58,7 @@ Outcome weights(const char *lines, const char *signature, Tensors tensors, Sizes
 void expectClose(const Outcome &outcome, const char *name, const Tensor &expected, double tolerance = 1e-9);
 void expectError(const Outcome &outcome, const char *part);
 
-/// Runs a pipeline in which the pass `test-shift` (adds 1 to every real constant) may stand, as
+/// Runs a pipeline in which the pass `test-shift` (adds 1 to every real constant) may be, as
 /// `heddle verify` does; gives "PASS: WHAT", or nothing where no pass changed a result.
 std::string verify(const char *ir, const Tensors &tensors, const char *pipeline, int64_t newTokens = 0);
 

@@ -3,11 +3,11 @@
 //   cursor     end > key; `all` only where every row sees every key up to the end, not `any`
 //              only where none does
 //   hull       nothing is visible outside
-//   walk       runs ascend, tiles are whole or lie in one, every visible key is in one run;
+//   walk       runs ascend, tiles are whole or are in one, every visible key is in one run;
 //              need = 0 only where every row sees every key, and the operands of the root that
 //              need names say for each pair of the run whether it is seen
 //   predicate  of scalars and of vectors, and counts: equal to the formula
-//   proofs     a row that is said to see something does, nothing lies beyond `reach`, and an axis
+//   proofs     a row that is said to see something does, nothing is beyond `reach`, and an axis
 //              that is not in `dependsOn` changes nothing
 //
 //===----------------------------------------------------------------------===//

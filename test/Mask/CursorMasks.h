@@ -1,6 +1,6 @@
 //===- CursorMasks.h - masks as an attention asks them ----------*- C++ -*-===//
 //
-// Each mask stands in a function with an attention around it, so that the passes of the mask
+// Each mask is in a function with an attention around it, so that the passes of the mask
 // dialect meet what they meet in the compiler: who asks, over which lengths, within which
 // bounds. What builds its tables is compiled by the real lowering.
 //

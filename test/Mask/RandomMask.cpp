@@ -108,7 +108,7 @@ std::optional<int64_t> Draw::side() {
 }
 
 /// Now and then the tensors of another leaf once more, with other sides or sizes: a table is
-/// shared by those who ask the same.
+/// shared by all that ask the same.
 MaskSpec::Node Draw::leaf() {
   MaskSpec::Node node = !read.empty() && chance(8) ? read[below(int64_t(read.size()))] : freshLeaf();
   if (node.first < 0)

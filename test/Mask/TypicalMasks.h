@@ -11,7 +11,7 @@ struct TypicalMask {
   MaskSpec spec;
 };
 
-/// Twenty masks whose edges lie as they do at length 500: a cursor is to be exact for all.
+/// Twenty masks whose edges are as they are at length 500: a cursor is to be exact for all.
 std::vector<TypicalMask> typicalMasks();
 /// Some whose cursor must be cheap, as they are at length 65536.
 std::vector<TypicalMask> costlyMasks();

@@ -181,7 +181,7 @@ TEST_P(Attention, MaskedRows) {
   }
 }
 
-/// What stands in a key that a row does not see never reaches it.
+/// What is in a key that a row does not see never reaches it.
 TEST_P(Attention, HiddenPoison) {
   const float poisons[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity()};
@@ -397,7 +397,7 @@ TEST_P(AttentionBits, StepsOverTheCache) {
   }
 }
 
-/// Masks that look back so far and no farther: keys and values stand in rings, which the text goes
+/// Masks that look back so far and no farther: keys and values are in rings, which the text goes
 /// round several times, in pieces, in single rows and behind padding that tiles begin at.
 TEST_P(AttentionBits, RingsGoRound) {
   const bool matrix = GetParam() == "matrix";

@@ -360,7 +360,7 @@ static void rows(std::vector<KernelCase> &out) {
        {{{"B", 1}, {"H", 8}, {"W", 12}}, {{"B", 3}, {"H", 13}, {"W", 9}}},
        3e-6,
        true});
-  // Windows that overlap where x lies, with an epilogue that reads elements and rows; an odd number of channels;
+  // Windows that overlap where x is, with an epilogue that reads elements and rows; an odd number of channels;
   // windows that do not.
   out.push_back(
       {"ConvOverlap",

@@ -38,7 +38,7 @@ static std::vector<int64_t> rowsOf(const WeightLayout &t, int64_t all) {
   return take;
 }
 
-/// N and K of a tensor [N, K], [K, N] or [N, c, k...], and where W[n, k] stands in it: of a filter the tensor has the
+/// N and K of a tensor [N, K], [K, N] or [N, c, k...], and where W[n, k] is in it: of a filter the tensor has the
 /// taps inside, W the channels.
 struct Matrix {
   int64_t rows = 1, k = 1, channels, taps = 1;

@@ -2,7 +2,7 @@
 //
 // @batch continues texts of different lengths, each in the slot of the state that it names, some by several rows of one
 // token each. Every row must have the
-// bits that it has where its text is computed alone and whole, whatever stands beside it, in its slot before or behind
+// bits that it has where its text is computed alone and whole, whatever is beside it, in its slot before or behind
 // it: what no text of the slot has written is NaN.
 //
 //===----------------------------------------------------------------------===//

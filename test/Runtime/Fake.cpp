@@ -1,6 +1,6 @@
 //===- Fake.cpp - Models written by hand ----------------------------------===//
 //
-// Work is divided by rows; a barrier stands where a real model would have one.
+// Work is divided by rows; a barrier is where a real model would have one.
 //
 //===----------------------------------------------------------------------===//
 #include "test/Runtime/Fake.h"

@@ -45,7 +45,7 @@ TEST(Pool, BarrierOrdersNeighbours) {
   }
 }
 
-/// Every phase has dims[0] parts; who takes one counts it. Thread 0 is held up in its first part.
+/// Every phase has dims[0] parts; its taker counts it. Thread 0 is held up in its first part.
 void dealt(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims, void *const *tensors, char *, const char *) {
   auto *counts = static_cast<std::atomic<int> *>(tensors[0]);
   for (int64_t phase = 0; phase < kPhases; ++phase) {

@@ -126,7 +126,7 @@ TEST(Rules, Suppressed) {
   options.suppressedFirst = {5};
   EXPECT_EQ(after(options, {2}, 0), (std::vector<float>{kNever, 2, -1, 0.5f, -2, kNever}));
   EXPECT_EQ(after(options, {2, 1}, 1), (std::vector<float>{kNever, 2, -1, 0.5f, -2, 3}));
-  // The beginning lies behind what is forced.
+  // The beginning is behind what is forced.
   options.forcedAt = {{1, 4}, {2, 3}};
   EXPECT_EQ(after(options, {2}, 0)[4], 0);
   EXPECT_EQ(after(options, {2, 4}, 1)[3], 0);

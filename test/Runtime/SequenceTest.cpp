@@ -148,7 +148,7 @@ TEST(Sequence, WentBackIsComputedAnew) {
   for (const Image &image : images())
     for (int64_t to = 0; to <= 11; ++to)
       for (int64_t piece : {1, 4}) {
-        // What stood behind was another text, up to the last column that there is room for.
+        // What was behind was another text, up to the last column that there is room for.
         Text back(image, columns(kIds, 0, 6), columns(kMask, 0, 6));
         back.grow(columns(kIds, 6, 11), 5);
         int64_t kept = back.rewind(to);

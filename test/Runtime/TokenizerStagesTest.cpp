@@ -107,7 +107,7 @@ TEST(TokenizerStages, Splitters) {
   EXPECT_EQ(cut(nullptr, "aé", {{"type", "ByteLevel"}}), (Texts{"aÃ©"}));
 }
 
-/// `first` asks where a piece stood in the text that was given.
+/// `first` asks where a piece was in the text that was given.
 TEST(TokenizerStages, MetaspaceInFrontOfTheTextOnly) {
   Json meta = {{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "first"}, {"split", true}};
   EXPECT_EQ(cut(meta,

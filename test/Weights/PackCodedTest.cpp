@@ -101,7 +101,7 @@ float take(const uint8_t *at, PackedType type) {
   return value;
 }
 
-/// The rows [0, count) of a panel that begins at `from`, from where the layout says that they stand.
+/// The rows [0, count) of a panel that begins at `from`, from where the layout says that they are.
 CodedRows unpackPanel(Coding c, int64_t panel, int64_t k, int64_t count, const uint8_t *from) {
   c.ordered = false;
   Integers numbers;

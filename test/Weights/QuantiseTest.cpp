@@ -142,7 +142,7 @@ TEST(Quantise, NumbersWithoutACode) {
   }
 }
 
-/// The same group gives the same codes wherever it stands and whatever stands beside it.
+/// The same group gives the same codes wherever it is and whatever is beside it.
 TEST(Quantise, AGroupDependsOnItselfAlone) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal;

@@ -23,7 +23,7 @@ inline std::string lengthWord(uint64_t length) {
   return word;
 }
 
-/// A whole file out of a header as it stands and data.
+/// A whole file out of a header as it is and data.
 inline std::string fileOf(const std::string &header, const std::string &data) {
   return lengthWord(header.size()) + header + data;
 }
@@ -56,7 +56,7 @@ inline std::string goodFile(const std::vector<Tensor> &tensors) {
   return fileOf(header, data);
 }
 
-/// A tensor of `elements` as it stands.
+/// A tensor of `elements` as it is.
 inline PackRequest natural(const std::string &tensor, int64_t elements, PackedType type = PackedType::F32) {
   PackRequest request{tensor, {elements}, {}};
   request.layout.type = type;

@@ -108,7 +108,7 @@ std::optional<int64_t> StepAnalysis::ahead(attn::SdpaOp op) const {
   return *reach - *start->constant() - offset(op.getKey());
 }
 
-/// A mask or a bias has the facts of its operands; a step axis must lie where the op reads
+/// A mask or a bias has the facts of its operands; a step axis must be where the op reads
 /// queries or keys.
 void StepAnalysis::classifyMaskOrBias(Operation &op) {
   Facts f;

@@ -37,7 +37,7 @@ Value entries::Builder::alongRows(OpResult v, const std::string &mode) {
     for (OpOperand &o : op->getOpOperands())
       for (unsigned a : kinds.stepAxes(o.get()))
         if (relation.relateStep(o.getOperandNumber(), a).kind == model::StepRelation::Along) {
-          // A slice of fixed length is taken from all rows, wherever it lies.
+          // A slice of fixed length is taken from all rows, wherever it is.
           bool taken = isa<model::SliceOp>(op) && kinds.stepAxes(v).empty();
           if (const Reason *r = taken ? nullptr : kinds.along(o, a))
             return refuse(r);

@@ -2,7 +2,7 @@
 //
 // wgmma.m64nNk16: 128 threads multiply 64 rows by N columns, 16 products at a time, and both sides are read from shared
 // memory by the unit itself, while threads go on; or the left side is what the threads hold. A descriptor says where a
-// side lies: in 8 x 8 matrices of halves, 128 bytes each, `leading` bytes from one to the next along k and `stride`
+// side is: in 8 x 8 matrices of halves, 128 bytes each, `leading` bytes from one to the next along k and `stride`
 // bytes along rows or columns. A line of a matrix has 8 halves along k, or along the columns (turned). LLVM knows sums
 // that are under way as values of the assembly that made them; that no op touches them before they are ready is what
 // `settle` sees to, which takes them and gives them back.
@@ -48,7 +48,7 @@ static Values change(TileCode &c, const llvm::Twine &text, ValueRange changed, V
 
 static constexpr int64_t kUnit = 16; ///< bytes that descriptors count in: a line of a matrix
 
-/// What says where a side lies that begins `first` lines after `address`; steps in lines.
+/// What says where a side is that begins `first` lines after `address`; steps in lines.
 static Value descriptor(TileCode &c, Value address, Value first, int64_t leading, int64_t stride) {
   auto number = [&](int64_t n) -> Value { return arith::ConstantOp::create(c.b, c.b.getI64IntegerAttr(n)); };
   constexpr int64_t kWindow = (1 << 18) - 1;

@@ -1,7 +1,7 @@
 //===- OpBodies.cpp - what is done with elements and words ----------------===//
 //
-// Bodies of ops are code on scalars. Those that make elements stand once for each element that a thread holds; one
-// that may be long (`keep`: a mask) stands once, in a loop that collects its answers as bits.
+// Bodies of ops are code on scalars. Those that make elements are copied once for each element that a thread holds; one
+// that may be long (`keep`: a mask) is copied once, in a loop that collects its answers as bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,8 @@ Value Launch::bodyOf(Region &region, ValueRange arguments) {
   return made ? valueOf(made) : Value();
 }
 
-/// The rows of a thread take turns in the loop's variables, so that the body stands once for each column that it holds.
+/// The rows of a thread take turns in the loop's variables, so that the body is there once for each column that it
+/// holds.
 void Launch::each(EachOp op) {
   FragType type = op.getFragment().getType();
   int64_t columns = type.heldColumns(), run = op.getRun();

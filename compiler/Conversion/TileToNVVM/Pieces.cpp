@@ -62,7 +62,7 @@ void TileCode::copy(const Window &w, const Piece &piece) {
   when(equal(first, constant(0)), [&] { copyParts(w, piece, 4); }, [&] { copyParts(w, piece, 1); });
 }
 
-/// `words` words at a time. In rows and panels, what a thread copies in its next turn lies a constant number of rows
+/// `words` words at a time. In rows and panels, what a thread copies in its next turn is a constant number of rows
 /// and columns further, so that one address and constants serve all turns, and few questions whether a row is inside:
 /// registers that a tall tile of f32 needs for its sums. In groups each copy has an address of its own.
 void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
@@ -70,14 +70,14 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
   constexpr int64_t kNear = 4;       // words of a row that are fetched side by side where the next row's follow
   int64_t rows = piece.type.getRows(), columns = piece.type.getColumns(), count = rows * columns / words;
   bool left = w.groups && piece.type.getImage() == Image::left, right = w.groups && !left;
-  // Rows into groups: eight rows side by side, whose words lie side by side in shared memory and meet no bank twice.
+  // Rows into groups: eight rows side by side, whose words are side by side in shared memory and meet no bank twice.
   bool parted = !w.groups && piece.type.getImage() == Image::left && !piece.type.getWord().isF32();
   int64_t together = parted ? 8 : 1;
   bool turned = piece.type.getImage() == Image::turned && columns % kNear == 0;
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
   auto modifier = words == 4 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
-  // What lies side by side in groups is asked for side by side.
+  // What is side by side in groups is asked for side by side.
   int64_t across = turned ? kNear : !w.groups ? columns / words : left ? rows : columns;
   // The copy of a part, `down` rows and `aside` columns further.
   auto one = [&](Value part, int64_t down, int64_t aside) {
@@ -100,7 +100,7 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
     Value there = arith::AndIOp::create(b, low, front), index, further;
     if (w.groups) {
       Value group = div(left ? c : r, constant(words)), across = left ? w.rows : w.columns, place = left ? r : c;
-      if (w.panels) { // of a right side: groups of a panel stand one after the other
+      if (w.panels) { // of a right side: groups of a panel are one after the other
         across = constant(w.panels);
         group = add(mul(div(c, across), div(w.rows, constant(words))), group);
         place = rem(c, across);

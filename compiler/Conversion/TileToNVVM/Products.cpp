@@ -72,7 +72,7 @@ Values TileCode::multiplySquares(const Piece &left, const Piece &right, FragType
   return together(constant(whole), depth - whole, sums);
 }
 
-/// Both sides lie in groups of four along k, which are fetched at once. So many are in the code that fetches of one
+/// Both sides are in groups of four along k, which are fetched at once. So many are in the code that fetches of one
 /// warp alone are under way while it multiplies.
 Values TileCode::multiplyChains(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   constexpr int64_t kTogether = 32;
@@ -245,7 +245,7 @@ static Value upperHalves(TileCode &c, Value even, Value odd) {
   return arith::OrIOp::create(c.b, low, high);
 }
 
-/// Two pieces of 16 x 8 of a fragment are, as they lie in registers, the left side of a unit.
+/// Two pieces of 16 x 8 of a fragment are, as they are in registers, the left side of a unit.
 Values TileCode::heldWords(const Values &left, int64_t depth, int64_t i, int64_t k) {
   Values words;
   for (int64_t half = 0; half < 2; ++half)
@@ -256,8 +256,8 @@ Values TileCode::heldWords(const Values &left, int64_t depth, int64_t i, int64_t
   return words;
 }
 
-/// The right side lies row by row and comes turned: matrices are first and second half of k, of 8 columns and of the 8
-/// after.
+/// The right side is stored row by row and comes turned: matrices are first and second half of k, of 8 columns and of
+/// the 8 after.
 Values TileCode::multiplyHeldPairs(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
   int64_t rows = type.heldRows(), columns = type.heldColumns();
   Value lane = rem(thread, constant(kWarp)), line = rem(lane, constant(16)), chunk = mul(div(lane, constant(16)), 4);

@@ -24,8 +24,8 @@ struct Piece {
 /// Where a piece of a matrix in memory begins, and how large the matrix is.
 struct Window {
   Value from, row, column, rows, columns;
-  int64_t panels; ///< columns of a panel; 0: the matrix lies row after row
-  bool groups;    ///< the words (of each panel) lie in groups of four along the axis that is summed
+  int64_t panels; ///< columns of a panel; 0: the matrix is stored row after row
+  bool groups;    ///< the words (of each panel) are in groups of four along the axis that is summed
   bool anywhere;  ///< whether `column` may be any, not only a multiple of four
 };
 

@@ -31,7 +31,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   TileCode c;
   const SharedMemory &memory;
-  int64_t ownWords;      ///< of the launch's own pieces: rings lie after them
+  int64_t ownWords;      ///< of the launch's own pieces: rings are after them
   int64_t usedWords = 0; ///< of those that have their place
   mlir::IRMapping map;   ///< of what is no value of the dialect
   llvm::DenseMap<Value, Values> fragments;

@@ -1,8 +1,8 @@
 //===- TileToNVVM.cpp - launches, and the ops in them one by one ----------===//
 //
 // A launch is a loop over tiles. Its ops become code in their order: a fragment is the values that a thread holds, a
-// variable a place for each of them, which LLVM makes registers of, a piece an address. Control flow of others in which
-// ops of tiles stand is copied, and all threads of a tile go through it alike.
+// variable a place for each of them, which LLVM makes registers of, a piece an address. Control flow of others that
+// holds ops of tiles is copied, and all threads of a tile go through it alike.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- JoinKernels.cpp - kernels that are equal but for numbers -----------===//
 //
-// The norm of every layer is the same code: what differs is where its operands lie in the arena and among the weights,
-// which tensors of the call it reads and where among the lengths its own lie. These four are numbers of a launch here,
+// The norm of every layer is the same code: what differs is where its operands are in the arena and among the weights,
+// which tensors of the call it reads and where among the lengths its own are. These four are numbers of a launch here,
 // and a kernel that comes more than once becomes one, launched with the numbers of each.
 //
 // A place in the arena is a form over lengths that change from token to token, and arguments of a launch do not: so the

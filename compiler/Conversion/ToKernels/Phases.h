@@ -1,8 +1,8 @@
-//===- Phases.h - what stands between two barriers of an entry --*- C++ -*-===//
+//===- Phases.h - what is between two barriers of an entry --*- C++ -*-===//
 //
 // Phases that do not touch what another of them writes may be one kernel. They need not be neighbours: a phase may be
 // done as soon as those are done that it depends on, which is its level. Places in the arena are used again and again,
-// so a phase depends not only on who makes what it reads, but also on who still reads or writes what it writes.
+// so a phase depends not only on the makers of what it reads, but also on readers and writers of what it writes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOKERNELS_PHASES_H
@@ -17,7 +17,7 @@ namespace heddle::kernels {
 /// The arguments of an entry (runtime/include/heddle/abi.h).
 enum EntryArgument { Context, Team, Teams, Dims, Tensors, Arena, Weights };
 
-/// A loop of launches or a condition around a phase, and the block of it in which the phase stands.
+/// A loop of launches or a condition around a phase, and the block of it in which the phase is.
 struct Frame {
   mlir::Operation *op;
   mlir::Block *block;

@@ -260,7 +260,7 @@ static std::pair<Value, Value> teamOf(ImplicitLocOpBuilder &b) {
 }
 
 /// "file:line:column", which errors of a launch name; nothing where a location has no file. A description is in the
-/// model's folder: without it the same model gives the same program wherever it lies.
+/// model's folder: without it the same model gives the same program wherever it is.
 static std::string placeOf(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
   if (!place)

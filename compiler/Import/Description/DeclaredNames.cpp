@@ -7,7 +7,7 @@
 using namespace heddle;
 using llvm::StringRef;
 
-/// Where the first character stands that a name cannot have; the end of `text` if there is none.
+/// Where the first character is that a name cannot have; the end of `text` if there is none.
 static size_t firstBad(StringRef text) {
   size_t at = 0;
   while (at < text.size()) {

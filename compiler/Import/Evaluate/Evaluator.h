@@ -55,7 +55,7 @@ public:
   /// A JSON value as an attribute: strings that begin with '=' are expressions, in lists
   /// and objects too. Absent keys are an error here.
   Value value(const JsonValue &v, const Scope &scope);
-  /// JSON data as it stands (config.json, --set).
+  /// JSON data as it is (config.json, --set).
   Value literal(const JsonValue &v);
   /// An operand of a call: a plain string names a value.
   Value operand(const JsonValue &v, const Scope &scope);

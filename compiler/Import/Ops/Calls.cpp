@@ -10,7 +10,7 @@ using K = Value::Kind;
 
 //===--- defaults -------------------------------------------------------------===//
 
-/// Evaluates an object of `defaults` (op or block → attribute → value) where it stands and puts it in force.
+/// Evaluates an object of `defaults` (op or block → attribute → value) where it is and puts it in force.
 void BodyRunner::pushDefaults(const JsonValue &given, const Scope &scope) {
   defaults.emplace_back();
   for (const JsonMember &op : given.members)

@@ -30,7 +30,7 @@ public:
   Value attr(llvm::StringRef name);
   /// A value that is not what was expected, as a message shows it; a string that lacks its `=` is named so.
   std::string shown(const Value &v) const;
-  /// Where the attribute stands, or the call.
+  /// Where the attribute is, or the call.
   At place(llvm::StringRef name) const;
   void fail(Error code, const llvm::Twine &message) { fail(code, at, message); }
   Diagnostic &fail(Error code, At where, const llvm::Twine &message);

@@ -42,7 +42,7 @@ public:
   void finish(DiagnosticSink &sink, bool complete);
   /// For the attribute model.weights.
   std::vector<std::string> files() const;
-  /// For the attribute model.quantised; empty where no matrix stands as codes.
+  /// For the attribute model.quantised; empty where no matrix is coded.
   std::string quantised() const { return table ? quantisation.scheme.text() : ""; }
 
 private:

@@ -12,7 +12,7 @@ struct Source;
 
 struct QuantisedConfig {
   CodedScheme scheme;
-  /// Where the config stands, and the file that it is in.
+  /// Where the config is, and the file that it is in.
   Loc loc;
   std::string path;
   /// What the lists exclude: names, parts of names or, behind `re:`, patterns; with the key of the list.

@@ -67,7 +67,7 @@ private:
   std::string file;
   DiagnosticSink &sink;
   std::map<std::string, std::string, std::less<>> inFile; // name here -> name in the file
-  std::map<std::string, Loc, std::less<>> used;           // and who read it
+  std::map<std::string, Loc, std::less<>> used;           // and its reader
   size_t longest = 0;
 };
 

@@ -57,7 +57,7 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 struct CodedScheme;
 
-/// Opens a file, an index or a directory; null after an error. Quantised matrices stand in the table as the real ones
+/// Opens a file, an index or a directory; null after an error. Quantised matrices are in the table as the real ones
 /// that they are. With `headersOnly` only headers are read.
 std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, const CodedScheme &scheme, bool headersOnly,
                                          DiagnosticSink &sink);

@@ -1,4 +1,4 @@
-// GPTQ and AWQ, and what AutoRound exports as one of them. Matrices stand as [K, N]: a row of `scales` and `qzeros` is
+// GPTQ and AWQ, and what AutoRound exports as one of them. Matrices are [K, N]: a row of `scales` and `qzeros` is
 // a group. GPTQ: fields of 2, 3, 4 or 8 bits along K in `qweight`, along N in `qzeros`; the bits of 3-bit codes run
 // across words. AWQ (version gemm): 4 bits along N in both, each eight columns in an order of their own.
 //

@@ -26,7 +26,7 @@ struct CodedForm {
   int64_t groups(int64_t k) const { return (k + group - 1) / group; }
 };
 
-/// Some rows of such a matrix. Arrays are row-major; features stand in `CodedForm::order`.
+/// Some rows of such a matrix. Arrays are row-major; features are in `CodedForm::order`.
 struct CodedRows {
   std::vector<uint8_t> codes; ///< [rows][K], one code a byte
   std::vector<float> scales;  ///< [rows][groups]

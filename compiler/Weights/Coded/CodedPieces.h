@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<int64_t>> readIntegers(const StoredTensor &piece);
 /// The group of each feature: an error for one that is not in [0, groups).
 absl::StatusOr<std::vector<int32_t>> readGroups(const StoredTensor &piece, int64_t groups);
 
-/// Field `i` of `bits` bits in words that stand `stride` apart, lowest bits first; a field may run into the next word.
+/// Field `i` of `bits` bits in words that are `stride` apart, lowest bits first; a field may run into the next word.
 inline uint32_t field(const uint32_t *words, size_t stride, unsigned bits, size_t i) {
   size_t at = i * bits, word = at / 32, shift = at % 32;
   uint32_t value = words[word * stride] >> shift;

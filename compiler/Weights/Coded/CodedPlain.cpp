@@ -11,7 +11,7 @@
 namespace heddle {
 namespace {
 
-/// How many rows and features share a scale. Scales stand as [ceil(N / rows), ceil(K / features)].
+/// How many rows and features share a scale. Scales are [ceil(N / rows), ceil(K / features)].
 struct Shared {
   int64_t rows, features;
 };

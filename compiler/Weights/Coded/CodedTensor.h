@@ -17,7 +17,7 @@ public:
 
   /// As the store lists it: f32, at the place of the piece that holds the codes.
   const TensorRecord &record() const { return own; }
-  /// Where the codes stand.
+  /// Where the codes are.
   const SafetensorsFile *file() const { return home; }
   /// For messages: "gptq, 4 bits".
   const std::string &kind() const { return what; }
@@ -28,14 +28,14 @@ public:
   /// Elements [first, first + to.size()) in row-major order, each rounded once to f32.
   absl::Status readF32(uint64_t first, llvm::MutableArrayRef<float> to) const;
 
-  /// How the integer codes stand; none where the codes are no integers, or where groups of features are of unequal
+  /// How the integer codes are stored; none where the codes are no integers, or where groups of features are of unequal
   /// size. Reads what it has to know (g_idx, zeros), once.
   virtual absl::StatusOr<std::optional<CodedForm>> form() const;
   /// The codes of some rows, if there is a form.
   virtual absl::StatusOr<CodedRows> readCodes(int64_t first, int64_t rows) const;
 
 protected:
-  /// `pieces` names the tensor; its codes stand in `codes`.
+  /// `pieces` names the tensor; its codes are in `codes`.
   CodedTensor(const CodedPieces &pieces, const StoredTensor &codes, std::vector<int64_t> shape, std::string what);
 
   /// Whole rows [first, first + to.size() / features()).
@@ -51,7 +51,7 @@ private:
 };
 
 /// A matrix of integer codes with a scale, and maybe a zero, for each group of features. A method says where codes,
-/// scales and zeros stand; the rest is the same for all of them.
+/// scales and zeros are; the rest is the same for all of them.
 class IntegerCodes : public CodedTensor {
 public:
   absl::StatusOr<std::optional<CodedForm>> form() const override;
@@ -60,7 +60,7 @@ public:
 protected:
   using CodedTensor::CodedTensor;
 
-  /// What stands in tensors and concerns all rows; read once.
+  /// What is in tensors and concerns all rows; read once.
   struct Tables {
     CodedForm form; ///< `order` is filled in by the caller of `load`
     /// The group of each feature; empty: k / form.group.
@@ -69,7 +69,7 @@ protected:
     int64_t groups = 0;
   };
   virtual absl::StatusOr<Tables> load() const = 0;
-  /// Codes, scales and zeros of rows [first, first + rows); the features stand in their own order.
+  /// Codes, scales and zeros of rows [first, first + rows); the features are in their own order.
   virtual absl::Status read(const Tables &tables, int64_t first, int64_t rows, CodedRows &to) const = 0;
 
   absl::Status readRows(int64_t first, llvm::MutableArrayRef<float> to) const override;

@@ -13,7 +13,7 @@ struct StatedNumber {
   std::string file, key;
   size_t prefix = 0; ///< bytes of the key before the part that all architectures share
   double value = 0;
-  uint64_t byte = 0; ///< where the value stands
+  uint64_t byte = 0; ///< where the value is
 
   llvm::StringRef common() const { return llvm::StringRef(key).drop_front(prefix); }
 };

@@ -204,7 +204,7 @@ bool Reader::tensor() {
   return true;
 }
 
-/// Where the data begin, and that tensors lie inside of them without overlap.
+/// Where the data begin, and that tensors are inside of them without overlap.
 bool Reader::place() {
   auto aligned = header.numbers.find("general.alignment");
   int64_t alignment = aligned == header.numbers.end() ? 32 : aligned->second.integer().value_or(0);

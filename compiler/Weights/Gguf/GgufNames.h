@@ -14,7 +14,7 @@ enum class GgufChange : uint8_t {
   QueryRows, ///< the rows of each head are in the order of rotary pairs
   KeyRows,   ///< the same, of the heads of keys
   PlusOne,   ///< 1 was added to the weight of a norm
-  OneRow,    ///< a matrix of one row stands as a vector
+  OneRow,    ///< a matrix of one row is stored as a vector
   Experts,   ///< the matrices of all experts are one tensor; `@` in the name is the expert
 };
 

@@ -13,7 +13,7 @@ namespace {
 /// Which rows of a stored tensor a matrix has, in which order.
 struct Rows {
   int64_t first = 0, count = 0;
-  int64_t head = 0; ///< rows of a head that stand as rotary pairs; 0: rows are in order
+  int64_t head = 0; ///< rows of a head that are in rotary pairs; 0: rows are in order
 
   int64_t stored(int64_t row) const {
     if (!head)

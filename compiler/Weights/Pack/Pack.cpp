@@ -186,7 +186,7 @@ template <typename T> absl::Status Packer::readRows(const RowRun &run, int64_t k
 }
 
 /// Reads a run of a filter [N, c, k...], row by row, and keeps the features
-/// [k0, k1), which lie anywhere in a row.
+/// [k0, k1), which are anywhere in a row.
 template <typename T> absl::Status Packer::readFilter(const RowRun &run, int64_t k0, int64_t k1) {
   std::vector<T> &source = sourceOf<T>();
   std::vector<T> &to = stripOf<T>();

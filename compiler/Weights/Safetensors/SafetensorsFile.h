@@ -14,7 +14,7 @@ public:
   /// The same for a file that is open already.
   static absl::StatusOr<SafetensorsFile> read(InputFile file, const HeaderLimits &limits = {});
 
-  /// A file of another container, whose tensors stand where `table` says: it is inside of the file.
+  /// A file of another container, whose tensors are where `table` says: it is inside of the file.
   static SafetensorsFile of(InputFile file, SafetensorsHeader table) {
     return SafetensorsFile(std::move(file), std::move(table));
   }

@@ -22,7 +22,7 @@ struct StoredTensor {
   llvm::ArrayRef<int64_t> shape() const { return record->shape; }
   StoredType type() const { return record->type; }
   uint64_t elements() const { return record->elements(); }
-  /// Where an element stands in the file; of codes, where the codes begin.
+  /// Where an element is in the file; of codes, where the codes begin.
   uint64_t byteOf(uint64_t element) const { return record->byte + (coded ? 0 : element * width(record->type)); }
 };
 

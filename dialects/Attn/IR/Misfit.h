@@ -10,7 +10,7 @@
 #include "dialects/Attn/IR/Attn.h"
 
 namespace heddle::attn {
-/// The leaf of a mask, or the part of a bias, that `misfit` speaks of: its tensors do not lie along the axes of the
+/// The leaf of a mask, or the part of a bias, that `misfit` speaks of: its tensors are not along the axes of the
 /// scores, or it is made for another number of heads. Null: all fits.
 mlir::Operation *misfittingPart(mlir::Value maskOrBias, const mask::Scores &scores);
 } // namespace heddle::attn

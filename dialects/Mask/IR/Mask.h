@@ -27,7 +27,7 @@ enum Axes : unsigned { None = 0, Batch = 1, Head = 2, Query = 4, Key = 8 };
 inline Axes operator|(Axes a, Axes b) { return Axes(unsigned(a) | unsigned(b)); }
 
 /// How a mask reads a tensor: for each axis of the operand, aligned at the last, the axis of the
-/// scores that it lies along; None: another axis. Axes in front may be missing.
+/// scores that it is along; None: another axis. Axes in front may be missing.
 struct Reading {
   unsigned operand;
   llvm::SmallVector<Axes, 4> axes;
@@ -159,7 +159,7 @@ bool rowMayBeEmpty(mlir::Value mask, const Facts &facts);
 Axes axesRead(mlir::Operation *op);
 std::optional<std::string> misfitOfAxes(mlir::Operation *op, const Scores &scores);
 /// How the axes of a tensor differ from `want` (aligned at the last axis; none: any length), in words;
-/// none if they fit. `what` is who reads the tensor.
+/// none if they fit. `what` is the op that reads the tensor.
 std::optional<std::string> misfitOfTensor(llvm::StringRef what, mlir::Value tensor,
                                           llvm::ArrayRef<std::optional<model::Size>> want, const Scores &scores);
 std::string call(mlir::Operation *op, TensorName tensor);

@@ -1,6 +1,6 @@
 //===- MaskAnswers.cpp - the interface's defaults ---------------------------===//
 //
-// The defaults of MaskOpInterface: from the axes along which a mask's tensors lie follow the axes that
+// The defaults of MaskOpInterface: from the axes along which a mask's tensors are follow the axes that
 // it depends on, whether a tensor is read by query or key, and whether it fits the scores. And how a
 // mask is written.
 //

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace heddle::model;
 
 namespace {
-/// What dims lie between; 0 and no limit where nothing else is said.
+/// What dims are between; 0 and no limit where nothing else is said.
 struct Bounds {
   std::map<std::string, int64_t> least, most;
 };
@@ -72,7 +72,7 @@ static Interval combine(char op, Interval a, Interval b) {
   }
 }
 
-/// What `form` is between: terms one by one, so that a dim which occurs twice may lie at both of its ends.
+/// What `form` is between: terms one by one, so that a dim which occurs twice may be at both of its ends.
 static Interval intervalOf(const Size &form, const Bounds &bounds) {
   auto constant = [](int64_t n) { return Interval{n, n}; };
   auto dim = [&](StringRef name) {
@@ -161,7 +161,7 @@ private:
 };
 } // namespace
 
-/// All positions in `at` lie in 0 .. rows - 1, where they are known without the data: constants and ranges.
+/// All positions in `at` are in 0 .. rows - 1, where they are known without the data: constants and ranges.
 void Collector::holdsAll(Value at, const Size &rows) {
   while (Operation *moved = at.getDefiningOp())
     if (isa<SqueezeOp, UnsqueezeOp, BroadcastOp>(moved))

@@ -33,7 +33,7 @@ llvm::SmallVector<Condition> conditionsOf(mlir::Operation *op);
 /// the module has, are left out.
 llvm::SmallVector<Condition> conditionsIn(mlir::Operation *function);
 
-/// The op without the name of its dialect, and for messages where its token stands: "$.body[3].y (12:5)", the path of
+/// The op without the name of its dialect, and for messages where its token is: "$.body[3].y (12:5)", the path of
 /// the statement with line and column, so that a description from standard input makes the same program.
 std::string wordOf(mlir::Operation *op);
 std::string tokenOf(mlir::Location where);

@@ -1,6 +1,6 @@
 //===- ModelPlanAttrs.cpp - what the plan writes on ops -------------------===//
 //
-// The names of the plan's discardable attributes, and what each may be and stand on. A name with the dialect's
+// The names of the plan's discardable attributes, and what each may be, and on what. A name with the dialect's
 // prefix that is not listed here is a description's (Import) and no plan's.
 //
 //===----------------------------------------------------------------------===//

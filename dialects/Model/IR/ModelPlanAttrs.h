@@ -15,7 +15,7 @@ namespace heddle::model {
 /// On a module: the stage that it is in, a name of compiler/Pipelines/Stages.h.
 constexpr llvm::StringLiteral kStageAttr = "heddle.stage";
 
-/// Where a result lies; null: nobody has said.
+/// Where a result is; null: not decided yet.
 PlaceAttr placeOf(mlir::OpResult result);
 /// One place a result.
 void setPlaces(mlir::Operation *op, llvm::ArrayRef<PlaceAttr> places);
@@ -40,7 +40,7 @@ void setCopiesOut(mlir::Operation *returning, llvm::ArrayRef<bool> copies);
 bool isInPlace(mlir::Operation *op);
 void setInPlace(mlir::Operation *op);
 
-/// The tiles of a linear or a matmul; null: nobody has said.
+/// The tiles of a linear or a matmul; null: not decided yet.
 ScheduleAttr scheduleOf(mlir::Operation *op);
 void setSchedule(mlir::Operation *op, ScheduleAttr schedule);
 
@@ -51,7 +51,7 @@ WeightLayout rowsTakenBy(LinearOp op);
 PiecesAttr piecesOf(mlir::Operation *function);
 void setPieces(mlir::Operation *function, PiecesAttr pieces);
 
-/// What the module is compiled for; null: nobody has said.
+/// What the module is compiled for; null: not decided yet.
 TargetAttr targetOf(mlir::Operation *op);
 void setTarget(mlir::ModuleOp module, TargetAttr target);
 

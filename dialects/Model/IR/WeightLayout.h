@@ -1,4 +1,4 @@
-//===- WeightLayout.h - how a parameter lies in the blob --------*- C++ -*-===//
+//===- WeightLayout.h - how a parameter is laid out in the blob --------*- C++ -*-===//
 //
 // A tensor of the weights file is a matrix W[N, K] of N results and K summed features, stored [N, K] or,
 // `inOut`, [K, N]. A layout says which of its rows are packed, in which type and in which order:
@@ -13,7 +13,7 @@
 //             half of byte b. Codes are unsigned: 0 is stored as 128 or 8. Behind N and K scales are 0 and codes mean 0
 //
 // Panels of a tensor [N, c, k...], the filter of a convolution, have K = c * Πk: summed feature t*c + i is element
-// (i, t) of the file, so that channels lie side by side as they do in what is multiplied.
+// (i, t) of the file, so that channels are side by side as they are in what is multiplied.
 //
 // The plan (bytes), the packer (rows, places), the kernels (rows, places), the interpreter (rows, the type that
 // elements are rounded to) and the verifier of the IR (what fits) all use this class, so they cannot disagree. No MLIR
@@ -69,10 +69,10 @@ struct RowGroups {
   int64_t row(int64_t i) const { return row(Integers(), i); }
 };
 
-/// How numbers lie as codes: value = (code - offset - zero) * scale, the scale and the zero those of a group of `group`
-/// neighbours along K (the last group of K may be shorter).
+/// How numbers are laid out as codes: value = (code - offset - zero) * scale, the scale and the zero those of a group
+/// of `group` neighbours along K (the last group of K may be shorter).
 struct Coding {
-  int64_t bits = 0;                   ///< of a code, 8 or 4; 0: numbers lie as they are
+  int64_t bits = 0;                   ///< of a code, 8 or 4; 0: numbers are laid out as they are
   int64_t group = 0;                  ///< all K where K is no larger
   PackedType scale = PackedType::F16; ///< f16, bf16 or f32
   bool zeros = false;                 ///< whether groups have zeros
@@ -146,7 +146,7 @@ inline llvm::hash_code hash_value(const Coding &c) {
 }
 
 struct WeightLayout {
-  PackedType type = PackedType::F32; ///< of the numbers, also where they lie as codes
+  PackedType type = PackedType::F32; ///< of the numbers, also where they are laid out as codes
   int64_t panel = 0;                 ///< rows of W side by side in a panel; 0: natural
   bool inOut = false;
   /// The rows of part `part` where the results split into `groups` groups of `parts`; no parts: all rows.
@@ -211,7 +211,7 @@ struct WeightLayout {
     return bytes(take(w.n).count(), w.k);
   }
 
-  /// Where element (n, k) of what is packed stands, in elements, for panels of `depth` rows of words. `c` adds,
+  /// Where element (n, k) of what is packed is, in elements, for panels of `depth` rows of words. `c` adds,
   /// multiplies, divides and takes remainders of whatever stands for a number: the packer passes integers, a
   /// kernel code.
   template <typename Number, typename Calculator>

@@ -172,7 +172,7 @@ static void toEpilogue(MapOp map) {
   }
   OpBuilder b(map);
   Location loc = map.getLoc();
-  // What comes out is the map's value, made where the linear stands.
+  // What comes out is the map's value, made where the linear is.
   auto fused =
       LinearOp::create(b, named(linear.getLoc(), map.getResult()), map->getResultTypes(), linear.getInput(),
                        linear.getWeight(), linear.getBias(), extras, linear.getInOutAttr(), linear.getPartsAttr(),

@@ -12,7 +12,7 @@ namespace heddle::model {
 /// overlap. None for any other op.
 std::optional<Size> viewOffset(mlir::Operation *op);
 
-/// Whether the rows of `op` are read where its operand lies: windows along one axis, without dilation, that linears
+/// Whether the rows of `op` are read where its operand is: windows along one axis, without dilation, that linears
 /// alone read. Rows overlap, so the result is no tensor of its own: row l of batch element b begins `stride` * c
 /// elements behind row l - 1 and at the beginning of b where l = 0.
 bool overlaps(WindowsOp op);

@@ -1,4 +1,4 @@
-//===- LaunchAttrs.cpp - what stands on the ops of kernels ----------------===//
+//===- LaunchAttrs.cpp - what is on the ops of kernels ----------------===//
 
 #include "dialects/Tile/IR/LaunchAttrs.h"
 #include "mlir/IR/BuiltinOps.h"

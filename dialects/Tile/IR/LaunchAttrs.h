@@ -1,4 +1,4 @@
-//===- LaunchAttrs.h - what stands on the ops of kernels --------*- C++ -*-===//
+//===- LaunchAttrs.h - what is on the ops of kernels --------*- C++ -*-===//
 //
 // The discardable attributes of the dialect, asked and set by functions. The dialect verifies each (TileAttrs.td has
 // what they hold): a file that was saved between two passes is checked when it is read.
@@ -46,7 +46,7 @@ llvm::SmallVector<LaunchAttr> launchesOf(mlir::Operation *kernel);
 void setLaunches(mlir::Operation *kernel, llvm::ArrayRef<LaunchAttr> launches);
 void forgetLaunches(mlir::Operation *kernel);
 
-/// On a parameter: its words lie in groups on the device.
+/// On a parameter: its words are in groups on the device.
 bool isGrouped(mlir::Operation *param);
 void setGrouped(mlir::Operation *param);
 

@@ -1,5 +1,5 @@
 // What the lowering knows of a program of many threads, as attributes that anyone can read in `--emit=kernels`. Each
-// clause has its verifier (TileAttrs.cpp) and a negative test (test/Dialect/Tile/invalid-launch.mlir). Where they stand
+// clause has its verifier (TileAttrs.cpp) and a negative test (test/Dialect/Tile/invalid-launch.mlir). Where they are
 // on ops is in LaunchAttrs.h.
 #ifndef HEDDLE_DIALECTS_TILE_IR_TILEATTRS_TD
 #define HEDDLE_DIALECTS_TILE_IR_TILEATTRS_TD

@@ -100,7 +100,7 @@ int64_t FragType::group() const {
 }
 int64_t FragType::threads() const { return getDown() * getAcross() * group(); }
 int64_t FragType::heldRows() const {
-  return getRows() / getDown() / (group() == 1 ? 1 : group() / 4); // four threads stand next to each other
+  return getRows() / getDown() / (group() == 1 ? 1 : group() / 4); // four threads are next to each other
 }
 int64_t FragType::heldColumns() const {
   bool quads = getSpread() == Spread::mma || getSpread() == Spread::wgmma;

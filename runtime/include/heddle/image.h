@@ -38,7 +38,7 @@ extern const heddle_entry_fn heddle_entries[] __attribute__((weak));
 extern const unsigned char heddle_weights[] __attribute__((weak));
 /// Weak: bytes of the weights, embedded or in the side file.
 extern const uint64_t heddle_weights_size __attribute__((weak));
-/// Weak: name of a side file that stands next to the program.
+/// Weak: name of a side file that is next to the program.
 extern const char heddle_weights_file[] __attribute__((weak));
 /// Weak: the digests of all this, and those of the blocks of the weights.
 extern const heddle::Seal heddle_seal __attribute__((weak));

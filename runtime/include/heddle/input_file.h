@@ -64,7 +64,7 @@ public:
   const struct stat &info() const { return status; }
   uint64_t size() const { return uint64_t(status.st_size); }
   int descriptor() const { return fd; }
-  /// Gives the descriptor to the caller, who has to close it.
+  /// Gives the descriptor to the caller, which has to close it.
   int release() {
     int mine = fd;
     fd = -1;

@@ -1,7 +1,7 @@
 //===- Instructions.cpp - what the loops of a PTX text consist of -----------===//
 //
-// A loop of a text is what stands between a label and the last branch back to it; it is innermost if no other loop
-// stands inside. That is enough for text that LLVM has written, which lays blocks out in order.
+// A loop of a text is what is between a label and the last branch back to it; it is innermost if no other loop
+// is inside. That is enough for text that LLVM has written, which lays blocks out in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,7 +111,7 @@ static std::vector<Function> functionsOf(StringRef ptx) {
     bool entry = line.contains(".entry "), function = line.starts_with(".func") || line.contains(" .func");
     if (!inside && (entry || function)) {
       StringRef name = line.drop_front(entry ? line.find(".entry ") + 7 : line.find(".func") + 5);
-      if (name.ltrim().starts_with("(")) // what it returns stands in front
+      if (name.ltrim().starts_with("(")) // what it returns is in front
         name = name.drop_front(name.find(')') + 1);
       functions.push_back({name.ltrim().take_until([](char c) { return c == '(' || c == ' '; }).str(), entry, {}, {}});
     }
@@ -121,7 +121,7 @@ static std::vector<Function> functionsOf(StringRef ptx) {
       inside = false;
     else if (inside)
       functions.back().lines.push_back(line);
-    // The callee stands on the line behind `call` or on its own.
+    // The callee is on the line behind `call` or on its own.
     if (inside && opcodeOf(line).starts_with("call")) {
       StringRef rest = line.drop_front(line.find("call")).split(' ').second.ltrim(" \t\n");
       if (rest.starts_with("("))

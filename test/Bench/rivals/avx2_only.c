@@ -1,6 +1,6 @@
 // Hides AVX-512 and AMX from a program that asks the processor what it has. Preloaded (LD_PRELOAD), this library makes
 // every CPUID instruction of the process fault, and answers it with the processor's own words less those bits. A rival
-// that chooses its kernels by CPUID then runs those for AVX2, and can stand beside `--mcpu=x86-64-v3` on one machine.
+// that chooses its kernels by CPUID then runs those for AVX2, and can run beside `--mcpu=x86-64-v3` on one machine.
 // Needs Linux and a processor that can make CPUID fault (`cpuid_fault` in /proc/cpuinfo); elsewhere the program ends
 // with status 70.
 #define _GNU_SOURCE

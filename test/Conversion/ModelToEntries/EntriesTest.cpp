@@ -224,7 +224,7 @@ TEST_P(Steps, AsRecomputed) {
     for (mlir::Attribute a : (*c.module)->getAttrOfType<mlir::ArrayAttr>("model.step_report"))
       report += mlir::cast<mlir::StringAttr>(a).str() + "\n";
     EXPECT_NE(report.find(m.why), std::string::npos) << report;
-    // At its statement; an input that has no role stands in none.
+    // At its statement; an input that has no role is in none.
     EXPECT_NE(report.find(m.inputs.find("seen") == std::string::npos ? "$.body[" : "'seen'"), std::string::npos)
         << report;
     EXPECT_FALSE(bool(Compiled(m, "require").module));

@@ -52,7 +52,7 @@ static Tile tileOf(Operation *op) {
     return {MatrixSums::mostRows, MatrixSums::mostResults};
   if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.integers()) {
     // Integer sums, and sums of f32 that pass over a unit: of 32 registers both have room in 6 rows, and of 8 the
-    // second lie on the stack, where that is seldom enough. Of 16 there are 8 for integers.
+    // second are on the stack, where that is seldom enough. Of 16 there are 8 for integers.
     if (target && target.getRegisters() < 32)
       return {4, 2 * target.getLanes()};
     return {std::min(arithmetic.coding.group, arithmetic.rows) < Coding::rowFeatures ? 6 : 8,

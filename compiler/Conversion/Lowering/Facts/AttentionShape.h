@@ -1,7 +1,7 @@
 //===- AttentionShape.h - widths, tensors and layouts of an attention -*- C++ -*-===//
 //
 // What the code of an attention asks of its op, on every target: widths and head counts, the structure of mask and
-// bias, and where keys and values lie. Each lowering makes one for an op and hands it on. Layouts, with the blocks of
+// bias, and where keys and values are. Each lowering makes one for an op and hands it on. Layouts, with the blocks of
 // the usual schedule (Tiles.h):
 //
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
@@ -39,7 +39,7 @@ struct AttentionShape {
   mutable attn::SdpaOp op;      ///< accessors of ops are not const
   model::Arithmetic arithmetic; ///< how keys and values are stored, and the queries with dots
   int64_t heads, kvHeads, width, valueWidth;
-  /// Rows (position, member) of one key head stand together unless mask or bias know heads.
+  /// Rows (position, member) of one key head are together unless mask or bias know heads.
   int64_t packed;
   int64_t classes;          ///< into how many attentions this one falls (KeyClasses.h)
   int64_t rowTile, keyTile; ///< packed rows of a work item; keys that it meets at once
@@ -49,7 +49,7 @@ struct AttentionShape {
   bool slotted;
   Source keySource, valueSource;
   model::Size keyRoom, valueRoom; ///< rows that a class of a head has room for
-  /// With dots values are packed in pairs, unless they come from a cache or the tiles of a batch element stand at
+  /// With dots values are packed in pairs, unless they come from a cache or the tiles of a batch element are at
   /// a key of its own: then those of a tile are paired when it is met.
   bool paired;
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)

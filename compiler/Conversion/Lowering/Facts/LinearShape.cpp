@@ -1,6 +1,6 @@
 //===- LinearShape.cpp - operands and scratch of a linear -----------------===//
 //
-// Weights that are packed parameters lie ready in the blob; any other weight is packed into scratch first. Dots need
+// Weights that are packed parameters are ready in the blob; any other weight is packed into scratch first. Dots need
 // the left side as pairs of bf16 or as codes: every row is prepared once, before the panels pass over it.
 //
 //===----------------------------------------------------------------------===//

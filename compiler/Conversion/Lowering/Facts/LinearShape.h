@@ -1,8 +1,8 @@
 //===- LinearShape.h - operands and scratch of a linear ---------*- C++ -*-===//
 //
 // What the code of a linear asks of its op, on every target: how the epilogue's operands depend on rows and columns,
-// how the weight and the left side lie, and what scratch memory is for. What a target prepares in its own way it says
-// in plan::Target::preparationOf.
+// how the weight and the left side are laid out, and what scratch memory is for. What a target prepares in its own way
+// it says in plan::Target::preparationOf.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_LINEARSHAPE_H
@@ -29,7 +29,7 @@ std::optional<unsigned> gateOf(model::LinearOp op);
 bool isPackedWeight(model::LinearOp op);
 bool isPackedBias(model::LinearOp op);
 
-/// How the kernel reads the weight: as the packed parameter lies, or as `packWeight` lays out any other.
+/// How the kernel reads the weight: as the packed parameter is laid out, or as `packWeight` lays out any other.
 WeightLayout weightLayoutOf(model::LinearOp op);
 
 //===-- the left side ---------------------------------------------------------------------===//
@@ -44,9 +44,9 @@ plan::Preparation preparationOf(model::LinearOp op);
 /// among them. The first of them prepares the rows for all.
 llvm::SmallVector<model::LinearOp> readersOfRows(model::LinearOp op);
 
-/// The left side of a linear as its kernel reads it: batch elements of rows that lie `pitch` words apart. Rows of
-/// overlapping windows (dialects/Model/Transforms/Views.h) lie as their operand does; all others, and rows that are
-/// rounded to pairs, one after the other.
+/// The left side of a linear as its kernel reads it: batch elements of rows that are `pitch` words apart. Rows of
+/// overlapping windows (dialects/Model/Transforms/Views.h) are laid out as their operand is; all others, and rows that
+/// are rounded to pairs, one after the other.
 struct LeftSide {
   explicit LeftSide(model::LinearOp op);
   model::WindowsOp windows;        ///< whose rows overlap, or null
@@ -54,7 +54,7 @@ struct LeftSide {
   model::Size between;             ///< words from one batch element to the next
   int64_t pitch;
 };
-/// The step along k of a linear whose rows lie so.
+/// The step along k of a linear whose rows are laid out so.
 SumStep stepOf(model::LinearOp op);
 
 /// Bytes of the left side of `op`, a linear of dots, as it reads it.

@@ -142,7 +142,7 @@ static void collect(Value v, llvm::SmallSetVector<Value, 8> &tensors) {
   Operation *op = v.getDefiningOp();
   if (isa<ModelTensorType>(v.getType())) {
     if (auto windows = dyn_cast_if_present<WindowsOp>(op); windows && viewOffset(op))
-      v = windows.getOperand(); // overlapping rows are more elements than lie there
+      v = windows.getOperand(); // overlapping rows are more elements than are there
     tensors.insert(v);
     return;
   }

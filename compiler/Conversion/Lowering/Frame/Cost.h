@@ -1,7 +1,7 @@
 //===- Cost.h - what a phase of an op takes ---------------------*- C++ -*-===//
 //
 // Operations and bytes as forms over the dims of an entry, with every row that may be padding counted as a row. Bytes
-// are what the op must touch at least once: each operand and each result one time, in the type in which it lies.
+// are what the op must touch at least once: each operand and each result one time, in the type in which it is stored.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FRAME_COST_H
@@ -27,7 +27,7 @@ struct Cost {
   static Cost of(tile::CostAttr attribute);
 };
 
-/// Bytes of a tensor where it lies: a parameter in its layout, a cache in its type.
+/// Bytes of a tensor where it is stored: a parameter in its layout, a cache in its type.
 model::Size bytesWhereItLies(mlir::Value v);
 
 /// Of a whole op: its products, operands and results.

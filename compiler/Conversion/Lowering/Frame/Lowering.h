@@ -61,7 +61,7 @@ struct Machine {
 struct Phase {
   std::vector<Cost> costs;
   std::string weight; ///< the name of the first parameter of its last op, or ""
-  int64_t repeats;    ///< how often a call does it: repeats stand around it
+  int64_t repeats;    ///< how often a call does it: repeats are around it
 };
 
 class Lowering : private OwnBuilder, public LengthCode {

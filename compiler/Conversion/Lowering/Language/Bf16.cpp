@@ -19,7 +19,7 @@ Value heddle::loops::bf16Word(Code &c, Value x) {
   Value bits = arith::BitcastOp::create(b, i, x);
   Value last = arith::AndIOp::create(b, Value(arith::ShRUIOp::create(b, bits, c.integer(i, 16))), c.integer(i, 1));
   Value up = arith::AddIOp::create(b, bits, Value(arith::AddIOp::create(b, last, c.integer(i, 0x7fff))));
-  Value quiet = arith::OrIOp::create(b, bits, c.integer(i, 0x400000)); // the payload may lie in the half that goes
+  Value quiet = arith::OrIOp::create(b, bits, c.integer(i, 0x400000)); // the payload may be in the half that goes
   return arith::AndIOp::create(b, c.select(c.isNaN(x), quiet, up), c.integer(i, -65536));
 }
 

@@ -18,7 +18,7 @@ namespace heddle::loops {
 using mlir::Value;
 using Values = llvm::SmallVector<Value>;
 
-/// Operands that are made by calls stand in braces, add({mul(x, y), mul(z, u)}): C++ evaluates what is in braces from
+/// Operands that are made by calls are in braces, add({mul(x, y), mul(z, u)}): C++ evaluates what is in braces from
 /// left to right, but arguments in the order that its compiler likes, and ops are made in the order of evaluation.
 struct Two {
   Value x, y;

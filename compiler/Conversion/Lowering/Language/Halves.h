@@ -2,7 +2,7 @@
 //
 // bf16 is the upper half of an f32 and is made by integer arithmetic (Bf16.cpp): the same bits on
 // every processor. f16 is the business of the processor's own conversions (f16c), which round as
-// IEEE 754 says; what is beyond 65504 becomes infinite. Both lie alike: two neighbours along the
+// IEEE 754 says; what is beyond 65504 becomes infinite. Both are alike: two neighbours along the
 // axis that is summed share a word, the even one in the lower half. Scalar or vector.
 //
 //===----------------------------------------------------------------------===//

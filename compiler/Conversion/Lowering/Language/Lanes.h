@@ -7,8 +7,8 @@
 //   L1  memory that all lanes read or write side by side goes through loadLanes and storeLanes;
 //   L2  other code in parallelFor is done by every lane: it may store (all the same value) and must not read what
 //       it stores; where one element depends on the one before it, the loop is forEach;
-//   L3  before a lane reads what another stored in the same phase stands laneSync;
-//   L4  sum and largest stand neither in forEach nor under a condition on which lanes differ.
+//   L3  before a lane reads what another stored in the same phase comes laneSync;
+//   L4  sum and largest are neither in forEach nor under a condition on which lanes differ.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_LANGUAGE_LANES_H

@@ -18,7 +18,7 @@ using Lower = heddle::loops::Lowering;
 
 //===-- leaves -----------------------------------------------------------------------===//
 
-/// The elements as they lie in memory: f32 for reals, bytes for booleans.
+/// The elements as they are in memory: f32 for reals, bytes for booleans.
 static DenseElementsAttr inMemory(ElementsAttr value, ModelTensorType type) {
   MLIRContext *ctx = value.getContext();
   auto shape = cast<ShapedType>(value.getType()).getShape();
@@ -88,8 +88,7 @@ LogicalResult heddle::loops::lowerLeaf(Lower &l, Operation *op) {
 //===-- repetition -------------------------------------------------------------------===//
 
 /// A loop over iterations that all threads run together. A carried value has one place, that of the result: it is
-/// copied in before the loop and the iteration's yield is copied back, except where the plan made both lie there
-/// already
+/// copied in before the loop and the iteration's yield is copied back, except where the plan gave both one place
 /// (`copiesInto`, `copiesBack`). A collected value's row i is copied from iteration i.
 LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   Location loc = op.getLoc();

@@ -2,7 +2,7 @@
 //
 // What `model-conv-to-linear` leaves. One thread makes the channels of one place of the result; an element is one sum,
 // over taps and then channels, ascending. Taps that fall into the padding are skipped: they would add zero. Lanes of a
-// depthwise convolution are channels, and its weights lie in panels of taps (WeightLayout.h); other small groups go
+// depthwise convolution are channels, and its weights are in panels of taps (WeightLayout.h); other small groups go
 // element by element.
 //
 //===----------------------------------------------------------------------===//

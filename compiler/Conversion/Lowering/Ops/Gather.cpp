@@ -61,9 +61,9 @@ static void decodeRows(Lower &l, EmbeddingOp op, const WeightLayout &layout) {
   l.barrier(op.getLoc());
 }
 
-/// Row ids[i] of the table [rows, width] becomes row i of the result, in f32. The table lies as it is in the file,
-/// perhaps in 16 bits, or in the panels of a linear that shares it (tied embeddings), whose elements are addressed one
-/// by one.
+/// Row ids[i] of the table [rows, width] becomes row i of the result, in f32. The table is laid out as it is in the
+/// file, perhaps in 16 bits, or in the panels of a linear that shares it (tied embeddings), whose elements are
+/// addressed one by one.
 LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   ModelTensorType table = op.getTable().getType();
   Value rows = l.size(table.getSize(0)), width = l.size(table.getSize(1));

@@ -59,7 +59,7 @@ struct ReducedAxes {
     }
   }
 
-  /// Where element `number` of these axes lies, numbered row-major.
+  /// Where element `number` of these axes is, numbered row-major.
   Value place(Lower &l, ArrayRef<int64_t> axes, Value number) const {
     Value at = l.constant(0);
     for (int64_t axis : llvm::reverse(axes)) {

@@ -1,6 +1,6 @@
 //===- AttentionArea.h - a thread's working memory --------------*- C++ -*-===//
 //
-// Where the queries, scores, outputs and sums of the work item at hand lie: addresses in this thread's part of scratch,
+// Where the queries, scores, outputs and sums of the work item at hand are: addresses in this thread's part of scratch,
 // as KernelShape.h has laid it out. `r` counts the item's rows from 0.
 //
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 //   4. O[r][d] = O * alpha + sum over keys of p[r][key] * V[key][d]   lanes are d
 //
 // Every sum has one order: d ascending in a score, keys ascending in an output, one
-// accumulator each, whatever rows stand beside. Scores are in units of log2. A step is a file of its
+// accumulator each, whatever other rows there are. Scores are in units of log2. A step is a file of its
 // own and a function of values: the item, the tile, and what the steps before it have made.
 //
 //===----------------------------------------------------------------------===//

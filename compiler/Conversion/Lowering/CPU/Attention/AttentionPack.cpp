@@ -30,7 +30,7 @@ private:
 
 Packer::Packer(const AttentionCode &code, Value item) : AttentionCode(code) {
   Value rows = length(Role::Keys), blocks = length(Role::KeyBlocks), classes = constant(plan.classes);
-  // Heads in turn: their parts of a row lie side by side in memory.
+  // Heads in turn: their parts of a row are side by side in memory.
   head = rem(item, constant(plan.kvHeads));
   Value rest = div(item, constant(plan.kvHeads));
   first = mul(rem(rest, blocks), plan.keyTile);
@@ -111,7 +111,7 @@ static Value isHidden(KeyCode &c, Value k) {
 }
 
 /// The first key that every leading `keys` leaf sees: where the tiles of a batch
-/// element stand, so that padding on the left moves nothing.
+/// element are, so that padding on the left moves nothing.
 static void emitAnchor(KeyCode c) {
   OpBuilder &b = c.b;
   Location loc = c.b.getLoc();

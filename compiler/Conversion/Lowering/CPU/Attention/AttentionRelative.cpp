@@ -3,7 +3,7 @@
 // score(r, c) += x . R[zero + i - j], x the query's row or the key's. Over a tile the distance
 // runs through (keys + rows) values: those rows of R become panels, and the dots are products
 // of panels as the scores are. With m = c - c0 + (last row - r), which grows as distances fall,
-// row r reads its dots at m: the skew is an unaligned load. A key's dots lie along rows instead
+// row r reads its dots at m: the skew is an unaligned load. A key's dots are along rows instead
 // and are transposed, 16 keys at a time.
 //
 //===----------------------------------------------------------------------===//

@@ -19,7 +19,8 @@ public:
   Value out();
 
 private:
-  const std::optional<KeptRows> kept = keptRows(plan.op->getResult(0)); ///< how the result lies, if not as rows of f32
+  const std::optional<KeptRows> kept =
+      keptRows(plan.op->getResult(0)); ///< how the result is laid out, if not as rows of f32
   void storeQuery(Value source, Value target);
   Value resultAt(Value row, Value head);
   void storeResult(Value elements, Value target, Value column, Value mask);

@@ -104,7 +104,7 @@ static Attribute propertiesOf(Operation *op) {
   return properties.getDictionary(op->getContext());
 }
 
-/// Axes that are numbers stand as they are: code is made for them (an axis of 1 is not read along).
+/// Axes that are numbers keep their numbers: code is made for them (an axis of 1 is not read along).
 static void write(llvm::raw_ostream &os, Value value) {
   Operation *op = value.getDefiningOp();
   if (!op) {

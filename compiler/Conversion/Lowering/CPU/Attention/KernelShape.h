@@ -54,7 +54,7 @@ struct KernelShape final : AttentionShape {
   /// The number that a length is in this kernel: few rows, of which no more than one group is computed at once, are
   /// worth a kernel of their own.
   std::optional<int64_t> numberOf(Role role) const;
-  /// Where among `lengths` these stand.
+  /// Where among `lengths` these are.
   size_t indexOf(Role role) const { return size_t(role); }
   size_t indexOf(attn::RelativeDotOp bias) const;
   size_t indexOf(mlir::Value tensor, int64_t axis) const;

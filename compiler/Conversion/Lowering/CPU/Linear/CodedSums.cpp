@@ -68,7 +68,7 @@ int64_t CodedSums::stepsOfTurn() const {
   return most;
 }
 
-/// What stands `behind` bytes after `at` in the record of row `i`, in all lanes.
+/// What is `behind` bytes after `at` in the record of row `i`, in all lanes.
 Value CodedSums::word(const Tile &tile, int64_t i, Value at, int64_t behind, Type type) {
   return c.splat(c.load(type, byte(byte(tile.left, at), i * row.bytes + behind)));
 }

@@ -1,4 +1,4 @@
-//===- KeptRows.cpp - results that lie as linears read them ---------------===//
+//===- KeptRows.cpp - results laid out as linears read them ------------===//
 
 #include "compiler/Conversion/Lowering/CPU/Linear/KeptRows.h"
 #include "compiler/Conversion/Lowering/Facts/LinearShape.h"

@@ -1,8 +1,8 @@
-//===- KeptRows.h - results that lie as linears read them -------*- C++ -*-===//
+//===- KeptRows.h - results laid out as linears read them ----*- C++ -*-===//
 //
 // Linears of pairs of bf16 read their rows rounded. A result of a norm, an attention or a linear that nothing but such
-// linears reads is rounded where it is made and lies as they read it, so half the bytes are written and nothing reads
-// f32 to round it. Any other rows are rounded by the first of their linears (PreparedRows.h).
+// linears reads is rounded where it is made and is laid out as they read it, so half the bytes are written and nothing
+// reads f32 to round it. Any other rows are rounded by the first of their linears (PreparedRows.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_CPU_LINEAR_KEPTROWS_H
@@ -17,7 +17,7 @@ struct KeptRows {
   int64_t pitch;     ///< words from one row to the next
   model::Size bytes; ///< of all rows
 };
-/// How `value` lies, if it lies so; none: as its type says. The target decides it (plan::Target::bytesOf).
+/// How `value` is laid out, if not as its type says. The target decides it (plan::Target::bytesOf).
 std::optional<KeptRows> keptRows(mlir::Value value);
 /// Bytes of `value` where its maker can round it for the linears that read it; none: it cannot.
 std::optional<model::Size> keptBytes(mlir::Value value);

@@ -82,7 +82,7 @@ Value LinearKernel::maskOf(Value column) {
   return c.firstLanes(c.sub(c.constant(n), column));
 }
 
-/// Where an element of the result lies, and one that lies `columns` after it.
+/// Where an element of the result is, and one that is `columns` after it.
 Value LinearKernel::resultAt(Value row, Value column) {
   return kept ? keptAt(c, y, *kept, row, column) : c.at(y, c.add(c.mul(row, n), column), c.f32());
 }
@@ -322,7 +322,7 @@ void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool str
   };
   Values sums = gates ? sumsWhereOpen(row, mr, mr * nv, made) : made();
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
-  // pass through a piece of stack. (The result cannot hold them: an extra may lie there.)
+  // pass through a piece of stack. (The result cannot hold them: an extra may be there.)
   int64_t ops = op.getEpilogue().empty() ? 0 : int64_t(op.getEpilogue().front().getOperations().size());
   bool functions = false;
   if (ops)

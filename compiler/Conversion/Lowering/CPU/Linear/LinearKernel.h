@@ -50,7 +50,7 @@ private:
   Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
   Value widened;                    ///< the same for a panel of 16 bits, which the first tile of many widens
   Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
-  std::optional<KeptRows> kept;     ///< how the result lies, if not as rows of f32
+  std::optional<KeptRows> kept;     ///< how the result is laid out, if not as rows of f32
   Value gates;                      ///< of rows, whose sums nothing reads where it is 0; null where there is none
   mlir::func::FuncOp decoder;
 

@@ -27,7 +27,7 @@ bool MatrixTiles::has(Operation *op, StringRef what) {
 }
 
 void MatrixTiles::configure(Code &c, Value area, Value leftRows) {
-  // Byte 0 says which kind of configuration this is, the only one there is; from 16 on stand 16 widths in bytes of 16
+  // Byte 0 says which kind of configuration this is, the only one there is; from 16 on are 16 widths in bytes of 16
   // bits each, from 48 on 16 heights. What registers 8 to 15 would be stays 0.
   Type i8 = c.b.getI8Type(), i16 = c.b.getI16Type(), i64 = c.b.getI64Type();
   auto place = [&](int64_t at) { return c.at(area, c.constant(at), i8); };

@@ -31,7 +31,7 @@ struct MatrixTiles {
   static void configure(Code &c, Value area, Value leftRows);
   static void release(Code &c);
   static void zero(Code &c, int64_t tile);
-  /// Rows that lie `pitch` bytes apart.
+  /// Rows that are `pitch` bytes apart.
   static void load(Code &c, int64_t tile, Value address, int64_t pitch);
   static void store(Code &c, int64_t tile, Value address, int64_t pitch);
   static void multiplyPairs(Code &c, int64_t sums, int64_t left, int64_t weights);

@@ -20,7 +20,7 @@ static bool widensPanels(LinearOp op, const Arithmetic &arithmetic, int64_t k) {
 }
 
 /// Bytes of a panel that a thread decodes, unpacks for its matrix registers, or widens for many rows; 0 where it reads
-/// panels as they lie.
+/// panels as they are.
 static int64_t panelBytes(LinearOp op, const Arithmetic &arithmetic, int64_t k) {
   int64_t panel = weightLayoutOf(op).panel;
   if (!arithmetic.coding)
@@ -40,7 +40,7 @@ plan::Preparation heddle::loops::registerPreparation(LinearOp op) {
   bool matrices = multipliesMatrices(op);
   if (arithmetic.integers()) {
     preparation.pitch = IntegerRow(arithmetic, k, productsOf(op)).bytes / 4;
-  } else if (matrices) { // an odd number of lines: rows of a register lie in different sets of a cache
+  } else if (matrices) { // an odd number of lines: rows of a register are in different sets of a cache
     int64_t words = SumStep(arithmetic, k).pitch;
     preparation.pitch = words + (words / MatrixTiles::words % 2 ? 0 : MatrixTiles::words);
   }

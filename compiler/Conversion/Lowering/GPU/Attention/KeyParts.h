@@ -1,6 +1,6 @@
 //===- KeyParts.h - keys of an attention, shared out --------------*- C++ -*-===//
 //
-// The keys that a batch element sees stand in parts of kPartKeys. Each part has a softmax of its own: the largest score
+// The keys that a batch element sees are in parts of kPartKeys. Each part has a softmax of its own: the largest score
 // m, the sum of weights l and the sum of weighted values o of a row. Parts are joined in ascending order, and one that
 // a row sees nothing of changes no bit. A prefill joins each part when it has done it; in a step every part is another
 // block's work, and what they leave is joined by a separate kernel. So both have the same bits.

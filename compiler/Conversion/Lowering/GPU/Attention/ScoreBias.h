@@ -20,7 +20,7 @@ public:
 
   /// The product `s` of query and key `k` with scale, softcap and bias.
   Value finished(Value s, Value k) const;
-  /// The first key that every leading `keys` leaf sees: where the tiles of the batch element stand, so that padding on
+  /// The first key that every leading `keys` leaf sees: where the tiles of the batch element are, so that padding on
   /// the left moves nothing.
   Value firstKey() const;
   /// The length of an axis of a tensor, at the top of the function: masks ask from inside of loops of their own.

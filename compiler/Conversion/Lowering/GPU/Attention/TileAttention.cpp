@@ -61,7 +61,7 @@ private:
   Value key, value; ///< element 0 of keys and values
   const KeyParts *parts;
   bool pairs;            ///< words of pieces are pairs of bf16, not f32
-  bool groups;           ///< those of keys lie in groups of four
+  bool groups;           ///< those of keys are in groups of four
   int64_t features;      ///< that it makes, or fewer in the last share
   Value rows, all, keys; ///< rows; packed rows; keys
   FragType scoreType, outType, rowType;

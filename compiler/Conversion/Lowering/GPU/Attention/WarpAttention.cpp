@@ -52,7 +52,7 @@ private:
   Value at;
 };
 
-/// Where stored keys and values of one key head lie (AttentionShape.h), or the rows of a tensor.
+/// Where stored keys and values of one key head are (AttentionShape.h), or the rows of a tensor.
 class StoredRows {
 public:
   /// `base`: element 0 of the keys (`keys`) or values. `element`: the batch element, 0 where all share one.

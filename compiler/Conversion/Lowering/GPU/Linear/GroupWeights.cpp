@@ -1,4 +1,4 @@
-//===- GroupWeights.cpp - which weights lie in groups ---------------------===//
+//===- GroupWeights.cpp - which weights are in groups ---------------------===//
 //
 // Those that nothing but linears of pairs reads, of whole units along k: another reader (the rows of a tied embedding)
 // knows panels alone. What is regrouped stays as long as it was, so that no place in the blob changes.
@@ -28,7 +28,7 @@ static bool readsGroups(OpOperand &use) {
          use.getOperandNumber() == linear.getWeightMutable().getOperandNumber() && arithmeticOf(linear).dots;
 }
 
-/// Where the tensors of an entry lie.
+/// Where the tensors of an entry are.
 static SmallVector<int64_t> placesOf(BlobEntryAttr entry) {
   SmallVector<int64_t> places{entry.getOffset()};
   for (auto [count, stride] : llvm::zip_equal(entry.getCounts().asArrayRef(), entry.getStrides().asArrayRef())) {

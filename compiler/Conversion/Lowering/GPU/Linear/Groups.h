@@ -1,6 +1,6 @@
 //===- Groups.h - words in the order that units fetch them ------*- C++ -*-===//
 //
-// Both sides of a product in pairs of bf16 lie in groups (dialects/Tile): [k / 8][rows or results][4 words], four words
+// Both sides of a product in pairs of bf16 are in groups (dialects/Tile): [k / 8][rows or results][4 words], four words
 // of k of all rows, then the next four. A tile then is a few long stretches of memory, and what is copied of it is what
 // units read. Rows are written so where they are rounded; weights are written so on their way to the device, by the
 // runtime (runtime/Device/Upload): the file is the CPU's.

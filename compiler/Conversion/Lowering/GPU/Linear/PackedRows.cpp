@@ -1,6 +1,6 @@
 //===- PackedRows.cpp - rows of keys and values as attention reads them ---===//
 //
-// Keys lie in panels (of pairs in groups of four words), values in rows (AttentionShape.h). What an append or a store
+// Keys are in panels (of pairs in groups of four words), values in rows (AttentionShape.h). What an append or a store
 // brings goes into a cache; what an attention finds as rows of a tensor goes into its scratch, in the same way.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ Value heddle::loops::wordOfKey(Lowering &l, int64_t words, Value place, Value wo
   return l.add({before, l.add(l.mul(key, kGroup), inside)});
 }
 
-/// One row of one head, from `source` (f32) to where it lies as row `at` after `base`.
+/// One row of one head, from `source` (f32) to row `at` after `base`.
 static void writeRow(Lowering &l, const CacheLayout &layout, Value source, Value base, Value at) {
   bool halves = layout.stored != model::Stored::f32;
   int64_t w = layout.width, words = layout.words;

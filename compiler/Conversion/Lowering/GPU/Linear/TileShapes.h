@@ -1,7 +1,7 @@
 //===- TileShapes.h - the tiles that chips like -------------------*- C++ -*-===//
 //
-// What of a tile program is a matter of speed: how large a tile is, who holds what of it, how its pieces come. It is
-// chosen here for each chip of the target, and stands in the types and attributes of the program that is made.
+// What of a tile program is a matter of speed: how large a tile is, which thread holds what of it, how its pieces come.
+// It is chosen here for each chip of the target, and is in the types and attributes of the program that is made.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_TILESHAPES_H
@@ -12,7 +12,8 @@
 
 namespace heddle::loops {
 
-/// How the two sides of a linear lie: f32 in rows and panels, pairs of bf16 in rows and panels, pairs in groups.
+/// How the two sides of a linear are laid out: f32 in rows and panels, pairs of bf16 in rows and panels, pairs in
+/// groups.
 enum class Sides { Reals, Pairs, Groups };
 
 struct TileShape {
@@ -39,7 +40,7 @@ struct AttentionForm {
 /// For many rows, a form for each kind of chip among the target's. All have as many threads and tiles of one size,
 /// since one launch stands for them.
 llvm::SmallVector<TileForm> tallTiles(Sides sides, model::TargetAttr target);
-/// The same of an attention; `groups`: its keys lie in groups of four words.
+/// The same of an attention; `groups`: its keys are in groups of four words.
 llvm::SmallVector<AttentionForm> tallAttention(bool groups, model::TargetAttr target);
 /// Features of a head that a tile makes, of `width`: a thread has registers for the sums of 128. More are shared out
 /// among tiles evenly, 32 dividing each share.
