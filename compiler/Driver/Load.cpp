@@ -158,11 +158,9 @@ static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
 static void readTemplate(const ImportOptions &options, ModuleOp module, TextBlobs &words, DiagnosticSink &sink) {
   if (words.chatTemplate == "none" || (module && !module->hasAttr("model.generate")))
     return;
-  llvm::SmallString<256> folder(options.path);
-  if (!fs::is_directory(folder))
-    path::remove_filename(folder);
+  ModelFolder folder = options.folder();
   ChatTemplates templates;
-  readChatTemplates(folder.empty() ? StringRef(".") : StringRef(folder), words.chatTemplate, sink, templates);
+  readChatTemplates(folder.place().empty() ? ModelFolder(".") : folder, words.chatTemplate, sink, templates);
   std::string error;
   std::unique_ptr<rt::TemplateRunner> runner;
   if (!templates.blob.empty() && !sink.hasErrors())

@@ -36,14 +36,6 @@ static bool belongs(StringRef name) {
          name.ends_with(".spm") || name.ends_with(".jinja");
 }
 
-/// The folder that the model is in.
-static llvm::SmallString<256> folderOf(const ImportOptions &options) {
-  llvm::SmallString<256> folder(options.path);
-  if (!fs::is_directory(folder))
-    path::remove_filename(folder);
-  return folder.empty() ? llvm::SmallString<256>(".") : folder;
-}
-
 /// Appends the files of a folder that belong to a model.
 static void addBelonging(StringRef folder, std::vector<std::string> &files) {
   std::error_code error;
@@ -65,13 +57,12 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
     if (auto tokenizer = module ? module->getAttrOfType<StringAttr>(name) : StringAttr();
         tokenizer && fs::is_regular_file(tokenizer.getValue()))
       files.push_back(tokenizer.str());
-  addBelonging(folderOf(options), files);
   if (fs::is_directory(options.targetTokenizer))
     addBelonging(options.targetTokenizer, files);
-  llvm::SmallString<256> pooling(folderOf(options));
-  path::append(pooling, "1_Pooling", "config.json");
-  if (fs::is_regular_file(pooling))
-    files.push_back(std::string(pooling));
+  ModelFolder folder = options.folder();
+  addBelonging(folder.place().empty() ? "." : folder.place(), files);
+  if (std::string pooling = folder.path("1_Pooling/config.json"); fs::is_regular_file(pooling))
+    files.push_back(pooling);
   for (std::string &file : files)
     if (StringRef(file).starts_with("./"))
       file = file.substr(2);

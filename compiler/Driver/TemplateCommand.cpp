@@ -26,8 +26,8 @@ int heddle::runTemplate(const Console &console, const std::string &name, bool js
   DiagnosticSink sink;
   ChatTemplates templates;
   bool isFolder = fs::is_directory(name);
-  readChatTemplates(isFolder ? StringRef(name) : StringRef(), isFolder ? StringRef() : StringRef(name), sink,
-                    templates);
+  std::optional<ModelFolder> folder = isFolder ? std::optional(ModelFolder(name)) : std::nullopt;
+  readChatTemplates(folder, isFolder ? StringRef() : StringRef(name), sink, templates);
   if (sink.hasErrors()) {
     sink.print(console.err);
     return failedWith(sink);

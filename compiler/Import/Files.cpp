@@ -67,12 +67,11 @@ static std::string neighbours(StringRef type, const FamilyLibrary &families) {
   return llvm::join(names, ", ");
 }
 
-/// Reads the config.json that messages call `name`, and the family file for it.
-static std::optional<Source> openConfig(Session &session, std::string directory, const std::string &name,
-                                        std::string text) {
+/// Reads a config.json, and the family file for it.
+static std::optional<Source> openConfig(Session &session, std::string directory, const SourceFile &file) {
   DiagnosticSink &sink = session.sink;
   const FamilyLibrary &families = session.options.families;
-  std::optional<JsonValue> read = parseJson(sink.addFile(name, std::move(text)), sink);
+  std::optional<JsonValue> read = parseJson(file, sink);
   if (!read)
     return std::nullopt;
   if (!read->isObject()) {
@@ -80,7 +79,7 @@ static std::optional<Source> openConfig(Session &session, std::string directory,
     return std::nullopt;
   }
   auto config = std::make_unique<ConfigFile>();
-  config->name = name;
+  config->name = file.name().str();
   config->json = std::move(*read);
   config->ignore(session.options.ignoreConfig, sink);
   config->json.link();
@@ -135,7 +134,14 @@ std::optional<Source> heddle::openSource(Session &session) {
   DiagnosticSink &sink = session.sink;
   if (options.configText)
     return openConfig(session, path::parent_path(options.path).str(),
-                      options.path.empty() ? "config.json" : options.path, *options.configText);
+                      sink.addFile(options.path.empty() ? "config.json" : options.path, *options.configText));
+  if (options.made) {
+    ReadFile config = options.made->read("config.json", JsonLimits().bytes);
+    if (config.ok())
+      return openConfig(session, options.path, sink.addFile(*options.made, "config.json", std::move(config.bytes)));
+    sink.errorInFile(Error::CodedPiece, options.path, "", config.why);
+    return std::nullopt;
+  }
   std::string file = options.path;
   std::string text;
   if (options.text) {
@@ -170,7 +176,7 @@ std::optional<Source> heddle::openSource(Session &session) {
   std::string directory = path::parent_path(file).str();
   // By its contents: a config.json leads to its family file, anything else is the user's own description.
   if (isConfigFile(path::filename(file), text))
-    return openConfig(session, std::move(directory), file, std::move(text));
+    return openConfig(session, std::move(directory), sink.addFile(file, std::move(text)));
   if (llvm::any_of(options.ignoreConfig, [](StringRef key) { return !key.contains(':'); }))
     sink.errorInFile(Error::NothingNamed, "--ignore-config", "", "a description has no config.json");
   std::unique_ptr<Description> doc =

@@ -4,15 +4,12 @@
 #include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Template/TemplateBlob.h"
 #include "compiler/Template/TemplateTraits.h"
-#include "heddle/input_file.h"
 #include "heddle/template.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstdio>
 
 using namespace heddle;
 using llvm::StringRef;
-namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 namespace {
@@ -28,18 +25,18 @@ class Finder {
 public:
   Finder(DiagnosticSink &sink, ChatTemplates &out) : sink(sink), out(out) {}
 
-  void folder(StringRef name);
+  void folder(const ModelFolder &folder);
   void file(StringRef name);
-  void tokens(StringRef folder);
+  void tokens(const ModelFolder &folder);
   void compile();
 
 private:
   /// Reads a file that exists; null after an error.
-  const SourceFile *read(StringRef name);
-  std::optional<JsonValue> readJson(StringRef name, bool quiet);
+  const SourceFile *read(const ModelFolder &folder, StringRef name);
+  std::optional<JsonValue> readJson(const ModelFolder &folder, StringRef name, bool quiet);
   bool templatesOf(const JsonValue &root, StringRef name);
   void add(StringRef name, const JsonValue &text);
-  void addFile(StringRef name, StringRef path);
+  void addFile(StringRef name, const ModelFolder &folder, StringRef file);
   void tokensOf(const JsonValue &root);
   size_t byteOf(StringRef text, unsigned line, unsigned column) const;
 
@@ -51,27 +48,22 @@ private:
 
 /// The largest file with a template; a tokenizer_config.json lists every token that was added.
 constexpr uint64_t mostBytes = uint64_t(64) << 20;
+constexpr const char *tokenizerConfig = "tokenizer_config.json";
 
 } // namespace
 
-static std::string inFolder(StringRef folder, StringRef name) {
-  llvm::SmallString<256> whole(folder);
-  path::append(whole, name);
-  return std::string(whole);
-}
-
-const SourceFile *Finder::read(StringRef name) {
-  ReadFile file = readInputFile(name.str().c_str(), mostBytes);
+const SourceFile *Finder::read(const ModelFolder &folder, StringRef name) {
+  ReadFile file = folder.read(name.str(), mostBytes);
   if (file.ok())
-    return &sink.addFile(name.str(), std::move(file.bytes));
-  sink.errorInFile(file.systemError ? Error::CannotRead : Error::NotItsFormat, name, "", file.why);
+    return &sink.addFile(folder, name.str(), std::move(file.bytes));
+  sink.errorInFile(file.systemError ? Error::CannotRead : Error::NotItsFormat, folder.path(name.str()), "", file.why);
   return nullptr;
 }
 
 /// Null if there is none, or it is no object. `quiet`: another reader reports a file that is no JSON, unless it
 /// has a template.
-std::optional<JsonValue> Finder::readJson(StringRef name, bool quiet) {
-  const SourceFile *file = read(name);
+std::optional<JsonValue> Finder::readJson(const ModelFolder &folder, StringRef name, bool quiet) {
+  const SourceFile *file = read(folder, name);
   if (!file)
     return std::nullopt;
   DiagnosticSink unheard;
@@ -88,12 +80,12 @@ void Finder::add(StringRef name, const JsonValue &text) {
   found.push_back({{name.str(), text.string}, text.loc, true});
 }
 
-void Finder::addFile(StringRef name, StringRef where) {
-  const SourceFile *file = read(where);
+void Finder::addFile(StringRef name, const ModelFolder &folder, StringRef where) {
+  const SourceFile *file = read(folder, where);
   if (!file)
     return;
   if (out.from.empty() || name == "default")
-    out.from = where.str();
+    out.from = file->name().str();
   found.push_back({{name.str(), file->text().str()}, {file, 0}, false});
 }
 
@@ -149,43 +141,35 @@ void Finder::tokensOf(const JsonValue &root) {
         out.specials.push_back(*content);
 }
 
-void Finder::tokens(StringRef folder) {
-  std::string config = inFolder(folder, "tokenizer_config.json");
-  if (!fs::exists(config))
+void Finder::tokens(const ModelFolder &folder) {
+  if (!folder.has(tokenizerConfig))
     return;
-  if (std::optional<JsonValue> root = readJson(config, true))
+  if (std::optional<JsonValue> root = readJson(folder, tokenizerConfig, true))
     tokensOf(*root);
 }
 
-void Finder::folder(StringRef name) {
-  std::string own = inFolder(name, "chat_template.jinja"), config = inFolder(name, "tokenizer_config.json"),
-              old = inFolder(name, "chat_template.json");
+void Finder::folder(const ModelFolder &folder) {
   std::optional<JsonValue> root;
-  if (fs::exists(config))
-    root = readJson(config, true);
+  if (folder.has(tokenizerConfig))
+    root = readJson(folder, tokenizerConfig, true);
   if (root)
     tokensOf(*root);
-  if (fs::exists(own)) {
-    addFile("default", own);
-    std::vector<std::string> more;
-    std::error_code error;
-    for (fs::directory_iterator it(inFolder(name, "additional_chat_templates"), error), end; !error && it != end;
-         it.increment(error))
-      if (path::extension(it->path()) == ".jinja")
-        more.push_back(it->path());
-    llvm::sort(more);
-    for (const std::string &file : more)
-      addFile(path::stem(file), file);
-  } else if (!(root && templatesOf(*root, "tokenizer_config.json")) && fs::exists(old)) {
-    if (std::optional<JsonValue> processor = readJson(old, false))
+  if (folder.has("chat_template.jinja")) {
+    addFile("default", folder, "chat_template.jinja");
+    for (const std::string &name : folder.list("additional_chat_templates"))
+      if (path::extension(name) == ".jinja")
+        addFile(path::stem(name), folder, "additional_chat_templates/" + name);
+  } else if (!(root && templatesOf(*root, tokenizerConfig)) && folder.has("chat_template.json")) {
+    if (std::optional<JsonValue> processor = readJson(folder, "chat_template.json", false))
       templatesOf(*processor, "chat_template.json");
   }
 }
 
 void Finder::file(StringRef name) {
+  ModelFolder here(path::parent_path(name).str());
   if (path::extension(name) != ".json")
-    return addFile("default", name);
-  std::optional<JsonValue> root = readJson(name, false);
+    return addFile("default", here, path::filename(name));
+  std::optional<JsonValue> root = readJson(here, path::filename(name), false);
   if (!root)
     return;
   tokensOf(*root);
@@ -226,15 +210,15 @@ void Finder::compile() {
     sink.errorInFile(Error::OurMistake, out.from, "", "the compiled template cannot be opened: " + error);
 }
 
-void heddle::readChatTemplates(StringRef folder, StringRef file, DiagnosticSink &sink, ChatTemplates &out) {
+void heddle::readChatTemplates(const std::optional<ModelFolder> &folder, StringRef file, DiagnosticSink &sink,
+                               ChatTemplates &out) {
   Finder finder(sink, out);
-  if (file.empty()) {
-    finder.folder(folder);
-  } else {
-    if (!folder.empty())
-      finder.tokens(folder);
+  if (folder && file.empty())
+    finder.folder(*folder);
+  else if (folder)
+    finder.tokens(*folder);
+  if (!file.empty())
     finder.file(file);
-  }
   finder.compile();
 }
 

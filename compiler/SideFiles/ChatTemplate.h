@@ -22,8 +22,10 @@ struct ChatTemplates {
   std::vector<std::string> specials; ///< the special tokens that tokenizer_config.json names
 };
 
-/// Reads the templates of a folder; or those of `file`, with the special tokens of the folder. Errors go to `sink`.
-void readChatTemplates(llvm::StringRef folder, llvm::StringRef file, DiagnosticSink &sink, ChatTemplates &out);
+/// Reads the templates of a folder; or those of `file`, with the special tokens of the folder, if there is one. Errors
+/// go to `sink`.
+void readChatTemplates(const std::optional<ModelFolder> &folder, llvm::StringRef file, DiagnosticSink &sink,
+                       ChatTemplates &out);
 
 } // namespace heddle
 

@@ -6,7 +6,6 @@
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "compiler/Tokenizer/Vocabulary.h"
 #include "dialects/Model/IR/Model.h"
-#include "heddle/input_file.h"
 #include "heddle/tokenizer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -44,7 +43,7 @@ static std::optional<int64_t> positionsOf(ModuleOp module) {
 }
 
 /// The length to which sentence-transformers cuts a text.
-static std::optional<int64_t> maxSeqLength(StringRef folder, DiagnosticSink &sink) {
+static std::optional<int64_t> maxSeqLength(const ModelFolder &folder, DiagnosticSink &sink) {
   std::optional<JsonValue> file = readSideFile(folder, "sentence_bert_config.json", JsonValue::Kind::Object, sink);
   if (!file)
     return std::nullopt;
@@ -55,16 +54,16 @@ static std::optional<int64_t> maxSeqLength(StringRef folder, DiagnosticSink &sin
 
 /// How the tokenizer is read for `module`, which may be null. A text that generates is never cut, whatever `truncation`
 /// of tokenizer.json says (transformers takes it out, too); one of an encoder ends where its vectors were trained to.
-static TokenizerUse useFor(ModuleOp module, StringRef folder, DiagnosticSink &sink) {
+static TokenizerUse useFor(ModuleOp module, const std::optional<ModelFolder> &folder, DiagnosticSink &sink) {
   TokenizerUse use;
-  use.folder = folder.str();
+  use.folder = folder;
   use.keepsTruncation = false;
   if (!module || module->hasAttr("model.generate"))
     return use;
   FolderSettings settings;
   std::string error;
-  if (!folder.empty() && settings.read(use.folder, error)) { // what is wrong is said when the tokenizer is compiled
-    use.most = maxSeqLength(folder, sink);
+  if (folder && settings.read(*folder, error)) { // what is wrong is said when the tokenizer is compiled
+    use.most = maxSeqLength(*folder, sink);
     use.most = use.most ? use.most : settings.modelMaxLength();
     use.cutsLeft = settings.truncatesLeft();
   }
@@ -74,14 +73,17 @@ static TokenizerUse useFor(ModuleOp module, StringRef folder, DiagnosticSink &si
 }
 
 namespace {
-/// A tokenizer that was found: the text of its tokenizer.json, and the name of its file or files in messages.
+/// A tokenizer that was found: the text of its tokenizer.json, the name of its file or files in messages, and the
+/// folder whose other files count.
 struct Source {
   std::string text, name;
+  std::optional<ModelFolder> folder;
 };
 
 /// What is known of a tokenizer that was compiled.
 struct Compiled {
   std::string name;
+  std::optional<ModelFolder> folder;
   TokenizerFacts facts;
   std::unique_ptr<rt::TextCodec> codec;
 };
@@ -96,10 +98,10 @@ public:
 
 private:
   void refuse(StringRef from, StringRef said);
-  std::string folder() const;
+  ModelFolder folder() const;
   std::optional<int64_t> number(StringRef attribute) const;
   bool readsAndWrites();
-  std::optional<Source> find(const std::string &from, StringRef attribute, std::string *note);
+  std::optional<Source> find(const ModelFolder &in, StringRef attribute, std::string *note);
   std::optional<Compiled> compile(const Source &source, std::string &blob);
   std::string targetPath() const;
   std::optional<Compiled> target(bool hasSource);
@@ -122,11 +124,9 @@ void TokenizerReader::refuse(StringRef from, StringRef said) {
 }
 
 /// The folder that the model is in.
-std::string TokenizerReader::folder() const {
-  llvm::SmallString<256> folder(options.path);
-  if (!fs::is_directory(folder))
-    path::remove_filename(folder);
-  return folder.empty() ? "." : std::string(folder);
+ModelFolder TokenizerReader::folder() const {
+  ModelFolder folder = options.folder();
+  return folder.place().empty() ? ModelFolder(".") : folder;
 }
 
 std::optional<int64_t> TokenizerReader::number(StringRef attribute) const {
@@ -151,9 +151,10 @@ bool TokenizerReader::readsAndWrites() {
 
 /// The tokenizer in `from`, a file or a folder; then `attribute` of the module says where. None where there is none,
 /// or after an error. `note`: receives why one cannot be used; null: that is an error.
-std::optional<Source> TokenizerReader::find(const std::string &from, StringRef attribute, std::string *note) {
+std::optional<Source> TokenizerReader::find(const ModelFolder &in, StringRef attribute, std::string *note) {
   Source source;
-  TokenizerFound found = findTokenizer(from, source.text, source.name);
+  const std::string &from = in.place();
+  TokenizerFound found = findTokenizer(in, source.text, source.name);
   if (found == TokenizerFound::Broken || (found == TokenizerFound::Elsewhere && !note)) {
     refuse(from, source.name);
     return std::nullopt;
@@ -168,6 +169,10 @@ std::optional<Source> TokenizerReader::find(const std::string &from, StringRef a
   bool one = found == TokenizerFound::Yes && fs::is_regular_file(source.name);
   if (module)
     module->setAttr(attribute, StringAttr::get(module.getContext(), one ? source.name : from));
+  if (in.isMade())
+    source.folder = in;
+  else if (path::filename(source.name) == "tokenizer.json")
+    source.folder = ModelFolder(path::parent_path(source.name).str());
   if (found == TokenizerFound::Yes)
     return source;
   *note = source.name;
@@ -175,10 +180,9 @@ std::optional<Source> TokenizerReader::find(const std::string &from, StringRef a
 }
 
 std::optional<Compiled> TokenizerReader::compile(const Source &source, std::string &blob) {
-  bool beside = path::filename(source.name) == "tokenizer.json";
   Compiled one;
   std::string error;
-  TokenizerUse use = useFor(module, beside ? path::parent_path(source.name) : StringRef(), sink);
+  TokenizerUse use = useFor(module, source.folder, sink);
   if (tokenizerBlobFromText(source.text, source.name, blob, error, use, &one.facts))
     one.codec = rt::TextCodec::open(blob, error);
   if (!one.codec) {
@@ -186,6 +190,7 @@ std::optional<Compiled> TokenizerReader::compile(const Source &source, std::stri
     return std::nullopt;
   }
   one.name = source.name;
+  one.folder = source.folder;
   return one;
 }
 
@@ -197,11 +202,11 @@ std::string TokenizerReader::targetPath() const {
     auto named = module->getAttrOfType<StringAttr>("model.target_tokenizer");
     return named ? named.str() : "";
   }
-  auto beside = [&](StringRef name) { return folder() + "/" + name.str(); };
-  if (isThere(beside("target_tokenizer.json").c_str()))
-    return beside("target_tokenizer.json");
-  bool apart = isThere(beside("target_vocab.json").c_str()) && isThere(beside("target.spm").c_str()); // Marian's files
-  return apart ? beside("target.spm") : "";
+  ModelFolder beside = folder();
+  if (beside.has("target_tokenizer.json"))
+    return beside.path("target_tokenizer.json");
+  bool apart = beside.has("target_vocab.json") && beside.has("target.spm"); // Marian's files
+  return apart ? beside.path("target.spm") : "";
 }
 
 /// The tokenizer of what the model writes, where it has one of its own.
@@ -260,7 +265,8 @@ void TokenizerReader::checkIds(const Compiled &one, int64_t rows, StringRef kind
 void TokenizerReader::checkShared(const Compiled &one) {
   FolderSettings settings;
   std::string error;
-  if (readsAndWrites() && settings.read(path::parent_path(one.name).str(), error) && settings.hasTwoVocabularies())
+  ModelFolder folder = one.folder.value_or(ModelFolder(path::parent_path(one.name).str()));
+  if (readsAndWrites() && settings.read(folder, error) && settings.hasTwoVocabularies())
     sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
                    "it reads and writes, and tokenizer_config.json says `separate_vocabs`: " + kTwoVocabularies);
   std::optional<int64_t> source = number("model.vocabulary"), target = number("model.target_vocabulary");
@@ -292,7 +298,7 @@ void TokenizerReader::read() {
   auto named = parsed ? module->getAttrOfType<StringAttr>("model.tokenizer") : StringAttr();
   std::optional<Source> found;
   if (!parsed || named)
-    found = find(parsed ? named.str() : folder(), "model.tokenizer", &words.note);
+    found = find(parsed ? ModelFolder(named.str()) : folder(), "model.tokenizer", &words.note);
   std::optional<Compiled> source = found ? compile(*found, words.blob) : std::nullopt;
   std::optional<Compiled> writes = target(source.has_value());
   if (!module || !source)

@@ -70,8 +70,8 @@ static bool isInside(StringRef folder) {
 }
 
 /// The text that is in front of every text unless a request chooses another, where there is one.
-static std::string defaultPrompt(StringRef directory, DiagnosticSink &sink) {
-  std::optional<JsonValue> file = readSideFile(directory, "config_sentence_transformers.json", Kind::Object, sink);
+static std::string defaultPrompt(const ModelFolder &folder, DiagnosticSink &sink) {
+  std::optional<JsonValue> file = readSideFile(folder, "config_sentence_transformers.json", Kind::Object, sink);
   const JsonValue *name = file ? file->find("default_prompt_name") : nullptr;
   const JsonValue *prompts = file ? file->find("prompts") : nullptr;
   const JsonValue *prompt =
@@ -85,7 +85,7 @@ std::string heddle::transformerFolder(StringRef directory) {
   if (llvm::sys::fs::exists(config))
     return "";
   DiagnosticSink quiet; // the reader of poolings reports errors of modules.json
-  std::optional<JsonValue> modules = readSideFile(directory, "modules.json", Kind::Array, quiet);
+  std::optional<JsonValue> modules = readSideFile(directory.str(), "modules.json", Kind::Array, quiet);
   const JsonValue *path = modules && !modules->items.empty() && modules->items.front().isObject()
                               ? modules->items.front().find("path")
                               : nullptr;
@@ -97,13 +97,13 @@ std::string heddle::transformerFolder(StringRef directory) {
   return llvm::sys::fs::exists(config) ? std::string(inside) : "";
 }
 
-SentenceVectors heddle::readPooling(StringRef directory, DiagnosticSink &sink) {
-  std::optional<JsonValue> modules = readSideFile(directory, "modules.json", Kind::Array, sink);
+SentenceVectors heddle::readPooling(const ModelFolder &files, DiagnosticSink &sink) {
+  std::optional<JsonValue> modules = readSideFile(files, "modules.json", Kind::Array, sink);
   SentenceVectors out;
   std::string &pooling = out.pooling;
   if (!modules)
     return out;
-  if (std::string prompt = defaultPrompt(directory, sink); !prompt.empty())
+  if (std::string prompt = defaultPrompt(files, sink); !prompt.empty())
     out.missing.push_back("the default prompt \"" + prompt + "\" in front of a text");
   for (auto [i, module] : llvm::enumerate(modules->items)) {
     std::string path = "modules.json[" + std::to_string(i) + "]";
@@ -118,7 +118,7 @@ SentenceVectors heddle::readPooling(StringRef directory, DiagnosticSink &sink) {
       name = type->string;
     if (name == "Pooling" && pooling.empty() && isInside(folder->string)) {
       std::string config = folder->string + "/config.json";
-      std::optional<JsonValue> root = readSideFile(directory, config, Kind::Object, sink);
+      std::optional<JsonValue> root = readSideFile(files, config, Kind::Object, sink);
       if (!root)
         notTheirs(sink, *folder, path + ".path", config + " is not there");
       if (!root || (pooling = readPoolingConfig(*root, config, sink).str()).empty())

@@ -158,19 +158,19 @@ void SideFileReader::finish(llvm::ArrayRef<StringRef> known, heddle::Diagnostic:
 
 //===--- finding them ---------------------------------------------------------===//
 
-std::optional<JsonValue> heddle::readSideFile(StringRef directory, StringRef name, Kind kind, DiagnosticSink &sink) {
-  llvm::SmallString<256> path(directory);
-  llvm::sys::path::append(path, name);
-  if (!isThere(path.c_str()))
+std::optional<JsonValue> heddle::readSideFile(const ModelFolder &folder, StringRef name, Kind kind,
+                                              DiagnosticSink &sink) {
+  if (!folder.has(name.str()))
     return std::nullopt;
-  ReadFile file = readInputFile(path.c_str(), JsonLimits().bytes);
+  ReadFile file = folder.read(name.str(), JsonLimits().bytes);
+  std::string path = folder.path(name.str());
   if (!file.ok()) {
     sink.errorInFile(Error::PartMissing, path, "", file.why);
     return std::nullopt;
   }
   if (refuseOtherKind(path, StringRef(file.bytes).take_front(1024), sink))
     return std::nullopt;
-  std::optional<JsonValue> root = parseJson(sink.addFile(std::string(path), std::move(file.bytes)), sink);
+  std::optional<JsonValue> root = parseJson(sink.addFile(folder, name.str(), std::move(file.bytes)), sink);
   if (root && root->kind != kind) {
     sink.error(Error::WrongJson, root->loc, name, describe(kind) + " expected, found " + Twine(describe(root->kind)));
     return std::nullopt;
@@ -189,9 +189,9 @@ static StringRef keyOf(StringRef flag, StringRef file) {
 }
 
 /// Reads a file without the keys that --ignore-config names.
-static std::optional<JsonValue> readJson(StringRef directory, StringRef name, const ImportOptions &options,
+static std::optional<JsonValue> readJson(const ModelFolder &folder, StringRef name, const ImportOptions &options,
                                          DiagnosticSink &sink) {
-  std::optional<JsonValue> root = readSideFile(directory, name, Kind::Object, sink);
+  std::optional<JsonValue> root = readSideFile(folder, name, Kind::Object, sink);
   if (!root)
     return root;
   for (const std::string &flag : options.ignoreConfig) {
@@ -283,7 +283,7 @@ static void readLabels(const JsonValue &config, Companions &out) {
 
 /// Reads how pictures and sounds become inputs: from the members of processor_config.json, where release 5 of the
 /// library keeps them (older files at their top), else from preprocessor_config.json.
-static void readPreprocessors(StringRef directory, StringRef type, const ImportOptions &options, Builder &b,
+static void readPreprocessors(const ModelFolder &folder, StringRef type, const ImportOptions &options, Builder &b,
                               DiagnosticSink &sink, Companions &out) {
   auto take = [&](const JsonValue &from, const std::string &name) {
     if (!out.preprocessor) {
@@ -293,7 +293,7 @@ static void readPreprocessors(StringRef directory, StringRef type, const ImportO
     SideFileReader file(from, name, sink);
     readPreprocessor(file, type, b, out.picture, out.sound);
   };
-  if ((out.processor = readJson(directory, "processor_config.json", options, sink))) {
+  if ((out.processor = readJson(folder, "processor_config.json", options, sink))) {
     for (StringRef part : {"image_processor", "feature_extractor"}) {
       const JsonValue *member = out.processor->find(part);
       if (member && member->isObject())
@@ -304,7 +304,7 @@ static void readPreprocessors(StringRef directory, StringRef type, const ImportO
     if (out.preprocessor)
       return;
   }
-  if ((out.preprocessorFile = readJson(directory, "preprocessor_config.json", options, sink)))
+  if ((out.preprocessorFile = readJson(folder, "preprocessor_config.json", options, sink)))
     take(*out.preprocessorFile, "preprocessor_config.json");
 }
 
@@ -312,26 +312,24 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   bool invented = (options.text && options.path != kStandardInput) || options.configText;
   if (invented || StringRef(options.path).ends_with(".mlir"))
     return;
-  llvm::SmallString<256> directory(options.path);
-  if (!llvm::sys::fs::is_directory(directory))
-    llvm::sys::path::remove_filename(directory);
+  ModelFolder folder = options.folder();
   // The importer has reported errors in config.json; where it found none, the file cannot be read once more.
   DiagnosticSink quiet;
-  if (out.config = readJson(directory, "config.json", options, sink.hasErrors() ? quiet : sink); out.config) {
-    if (refuseAdapter(directory.empty() ? StringRef(".") : StringRef(directory), sink))
+  if (out.config = readJson(folder, "config.json", options, sink.hasErrors() ? quiet : sink); out.config) {
+    if (!folder.isMade() && refuseAdapter(folder.place().empty() ? "." : folder.place(), sink))
       return;
     readLabels(*out.config, out);
   }
-  if ((out.generation = readJson(directory, "generation_config.json", options, sink))) {
+  if ((out.generation = readJson(folder, "generation_config.json", options, sink))) {
     SideFileReader file(*out.generation, "generation_config.json", sink);
     readGenerationConfig(file, /*legacy=*/false, b, out.roles);
-  } else if (out.config && (out.config = readJson(directory, "config.json", options, sink))) {
+  } else if (out.config && (out.config = readJson(folder, "config.json", options, sink))) {
     SideFileReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }
-  out.vectors = readPooling(options.modules.empty() ? StringRef(directory) : StringRef(options.modules), sink);
+  out.vectors = readPooling(options.modules.empty() ? folder : ModelFolder(options.modules), sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
-  readPreprocessors(directory, type && type->isString() ? StringRef(type->string) : StringRef(), options, b, sink, out);
+  readPreprocessors(folder, type && type->isString() ? StringRef(type->string) : StringRef(), options, b, sink, out);
   SmallVector<StringRef> files = {"config.json"};
   if (out.generation)
     files.push_back("generation_config.json");

@@ -67,7 +67,7 @@ private:
 using Attributes = mlir::NamedAttrList;
 
 /// Reads a file if it exists; null if not, or after an error, such as a root of another kind.
-std::optional<JsonValue> readSideFile(llvm::StringRef directory, llvm::StringRef name, JsonValue::Kind kind,
+std::optional<JsonValue> readSideFile(const ModelFolder &folder, llvm::StringRef name, JsonValue::Kind kind,
                                       DiagnosticSink &sink);
 
 /// Reads generation_config.json into keys of `model.generate`. With `legacy` the file is config.json, where older
@@ -86,7 +86,7 @@ struct SentenceVectors {
   /// What of it is not computed, for what uses the program: "the module Dense (2_Dense)".
   std::vector<std::string> missing;
 };
-SentenceVectors readPooling(llvm::StringRef directory, DiagnosticSink &sink);
+SentenceVectors readPooling(const ModelFolder &folder, DiagnosticSink &sink);
 
 /// The folder of the model in a directory of sentence-transformers' old layout, whose first module (0_Transformer) has
 /// config.json and weights; "" where the directory has a config.json itself, or no such module.

@@ -6,7 +6,6 @@
 #include "compiler/Tokenizer/FolderSettings.h"
 
 #include "compiler/Tokenizer/TokenFiles.h"
-#include "heddle/input_file.h"
 
 #include <algorithm>
 #include <map>
@@ -16,14 +15,14 @@ namespace heddle {
 using Json = nlohmann::json;
 
 /// Reads a file where there is one.
-static bool readIfThere(const std::string &path, Json &value, std::string &error) {
-  return !isThere(path.c_str()) || readJsonObject(path, value, error);
+static bool readIfThere(const ModelFolder &folder, const char *name, Json &value, std::string &error) {
+  return !folder.has(name) || readJsonObject(folder, name, value, error);
 }
 
-bool FolderSettings::read(const std::string &folder, std::string &error) {
-  return readIfThere(folder + "/tokenizer_config.json", config, error) &&
-         readIfThere(folder + "/special_tokens_map.json", map, error) &&
-         readIfThere(folder + "/added_tokens.json", added, error);
+bool FolderSettings::read(const ModelFolder &folder, std::string &error) {
+  return readIfThere(folder, "tokenizer_config.json", config, error) &&
+         readIfThere(folder, "special_tokens_map.json", map, error) &&
+         readIfThere(folder, "added_tokens.json", added, error);
 }
 
 static bool flagOf(const Json &object, const char *key, bool otherwise) {

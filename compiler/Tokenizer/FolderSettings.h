@@ -8,6 +8,7 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_FOLDERSETTINGS_H
 #define HEDDLE_COMPILER_TOKENIZER_FOLDERSETTINGS_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ namespace heddle {
 class FolderSettings {
 public:
   /// Reads what is there; false with `error` (a file and what is wrong with it) for a file that is no JSON object.
-  bool read(const std::string &folder, std::string &error);
+  bool read(const ModelFolder &folder, std::string &error);
 
   /// Changes `file`, the tokenizer.json: adds and changes added tokens, makes the template of bos and eos anew where
   /// add_bos_token or add_eos_token say so, and sets what BertNormalizer does.

@@ -2,8 +2,6 @@
 
 #include "compiler/Tokenizer/TokenFiles.h"
 
-#include "heddle/input_file.h"
-
 namespace heddle {
 
 using Json = nlohmann::json;
@@ -21,10 +19,10 @@ std::string contentOf(const Json &token) {
   return text.is_string() ? text.get<std::string>() : "";
 }
 
-bool readJsonObject(const std::string &path, Json &value, std::string &error) {
-  ReadFile file = readInputFile(path.c_str(), kMostFileBytes);
+bool readJsonObject(const ModelFolder &folder, const std::string &name, Json &value, std::string &error) {
+  ReadFile file = folder.read(name, kMostFileBytes);
   if (!file.ok()) {
-    error = path + ": " + file.why;
+    error = folder.path(name) + ": " + file.why;
     return false;
   }
   bool deep = false;
@@ -35,7 +33,7 @@ bool readJsonObject(const std::string &path, Json &value, std::string &error) {
   value = Json::parse(file.bytes, watch, /*allow_exceptions=*/false);
   if (!deep && value.is_object())
     return true;
-  error = path + ": no valid JSON object";
+  error = folder.path(name) + ": no valid JSON object";
   return false;
 }
 

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENFILES_H
 #define HEDDLE_COMPILER_TOKENIZER_TOKENFILES_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -25,8 +26,9 @@ const nlohmann::json &memberOf(const nlohmann::json &object, const char *key);
 /// The text of a token, which is a string or an object with `content`; "" for others.
 std::string contentOf(const nlohmann::json &token);
 
-/// Reads a file that must be a JSON object, nested at most 64 deep; false with `error`, the file and what is wrong.
-bool readJsonObject(const std::string &path, nlohmann::json &value, std::string &error);
+/// Reads a file of a folder that must be a JSON object, nested at most 64 deep; false with `error`, the file and what
+/// is wrong.
+bool readJsonObject(const ModelFolder &folder, const std::string &name, nlohmann::json &value, std::string &error);
 
 } // namespace heddle
 

@@ -157,12 +157,12 @@ bool readLine(std::string &line) {
 
 } // namespace
 
-std::optional<TokenizeFailure> tokenize(const std::string &path, bool json) {
+std::optional<TokenizeFailure> tokenize(const ModelFolder &from, bool json) {
   std::string blob, error;
-  if (access(path.c_str(), R_OK) != 0)
-    return TokenizeFailure{Error::CannotRead, path + ": cannot read it: " + strerror(errno)};
+  if (access(from.place().c_str(), R_OK) != 0)
+    return TokenizeFailure{Error::CannotRead, from.place() + ": cannot read it: " + strerror(errno)};
   std::unique_ptr<TextCodec> codec;
-  if (writeTokenizerBlob(path, blob, error))
+  if (writeTokenizerBlob(from, blob, error))
     codec = TextCodec::open(blob, error);
   if (!codec) {
     bool lacks = error.find("unsupported") != std::string::npos;

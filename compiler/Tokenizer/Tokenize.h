@@ -7,6 +7,7 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZE_H
 #define HEDDLE_COMPILER_TOKENIZER_TOKENIZE_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include "heddle/errors.h"
 #include <optional>
 #include <string>
@@ -19,11 +20,11 @@ struct TokenizeFailure {
   std::string why;
 };
 
-/// Answers lines of stdin on stdout until the input ends. `path`:
-/// tokenizer.json or a directory with a tokenizer. Errors: a tokenizer that
+/// Answers lines of stdin on stdout until the input ends. `from`: a
+/// tokenizer.json, a directory with a tokenizer, or made texts. Errors: a tokenizer that
 /// cannot be read or used, a component that is not supported, no room for
 /// output.
-std::optional<TokenizeFailure> tokenize(const std::string &path, bool json);
+std::optional<TokenizeFailure> tokenize(const ModelFolder &from, bool json);
 
 } // namespace heddle
 

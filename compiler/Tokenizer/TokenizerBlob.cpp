@@ -429,8 +429,8 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
     return false;
   }
   FolderSettings settings;
-  if (!use.folder.empty()) {
-    if (!settings.read(use.folder, error))
+  if (use.folder) {
+    if (!settings.read(*use.folder, error))
       return false;
     settings.apply(file);
   }
@@ -451,19 +451,22 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
   return false;
 }
 
-/// In a folder the files next to its tokenizer.json count.
-static TokenizerUse useOf(const std::string &path, const std::string &name) {
-  TokenizerUse use;
-  if (name == path + "/tokenizer.json")
-    use.folder = path;
-  return use;
+bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error) {
+  return writeTokenizerBlob(ModelFolder(path), blob, error);
 }
 
-bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error) {
+bool writeTokenizerBlob(const ModelFolder &folder, std::string &blob, std::string &error) {
   std::string text, name;
-  switch (findTokenizer(path, text, name)) {
-  case TokenizerFound::Yes: return tokenizerBlobFromText(text, name, blob, error, useOf(path, name));
-  case TokenizerFound::No: error = path + ": no tokenizer.json, vocab.json or vocab.txt"; return false;
+  TokenizerUse use;
+  switch (findTokenizer(folder, text, name)) {
+  case TokenizerFound::Yes:
+    if (name == folder.path("tokenizer.json")) // then the files next to it count
+      use.folder = folder;
+    return tokenizerBlobFromText(text, name, blob, error, use);
+  case TokenizerFound::No:
+    error =
+        folder.place() + (folder.isMade() ? ": no tokenizer in it" : ": no tokenizer.json, vocab.json or vocab.txt");
+    return false;
   default: error = name; return false;
   }
 }

@@ -9,6 +9,7 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZERBLOB_H
 #define HEDDLE_COMPILER_TOKENIZER_TOKENIZERBLOB_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,11 +21,13 @@ namespace heddle {
 /// becomes the contents of the symbol heddle_tokenizer, which must be aligned
 /// to 4 bytes. False with `error`, one line.
 bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error);
+/// The same in a folder whose texts may be made.
+bool writeTokenizerBlob(const ModelFolder &folder, std::string &blob, std::string &error);
 
 /// How a tokenizer.json is read for a model.
 struct TokenizerUse {
-  std::string folder;          ///< whose other files count (FolderSettings.h); empty: the file alone
-  bool keepsTruncation = true; ///< false: texts are never cut as the file says
+  std::optional<ModelFolder> folder; ///< whose other files count (FolderSettings.h); none: the file alone
+  bool keepsTruncation = true;       ///< false: texts are never cut as the file says
   /// The ids to which texts are cut instead, from their beginning where `cutsLeft`.
   std::optional<int64_t> most;
   bool cutsLeft = false;

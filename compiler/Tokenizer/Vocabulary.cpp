@@ -58,7 +58,7 @@ private:
     return fail("tokenizer_config.json",
                 "the class " + kind + "Tokenizer is unsupported without tokenizer.json; " + recipe(folder));
   }
-  bool json(const char *name, Json &value) { return readJsonObject(folder + "/" + name, value, error); }
+  bool json(const char *name, Json &value) { return readJsonObject(folder, name, value, error); }
   bool vocabularyOfJson(const char *name = "vocab.json");
   bool lines(const char *name, std::vector<std::string> &list);
   bool merges();
@@ -595,10 +595,19 @@ static TokenizerFound translated(const std::string &folder, const std::string &p
   return good ? TokenizerFound::Yes : builder.unsupported ? TokenizerFound::Elsewhere : TokenizerFound::Broken;
 }
 
+TokenizerFound findTokenizer(const ModelFolder &folder, std::string &text, std::string &name) {
+  if (!folder.isMade())
+    return findTokenizer(folder.place(), text, name);
+  name = folder.path("tokenizer.json");
+  const MadeText *made = folder.made("tokenizer.json");
+  text = made ? made->text : "";
+  return made ? TokenizerFound::Yes : TokenizerFound::No;
+}
+
 TokenizerFound findTokenizer(const std::string &path, std::string &text, std::string &name) {
   struct stat info;
   bool folder = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  name = folder ? path + "/tokenizer.json" : path;
+  name = folder ? ModelFolder(path).path("tokenizer.json") : path;
   std::string last = path.substr(path.rfind('/') + 1);
   if (!folder && last.size() > 4 && last.compare(last.size() - 4, 4, ".spm") == 0)
     return translated(last.size() < path.size() ? path.substr(0, path.size() - last.size() - 1) : ".", last, last, text,

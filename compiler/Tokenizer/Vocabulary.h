@@ -10,6 +10,7 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_VOCABULARY_H
 #define HEDDLE_COMPILER_TOKENIZER_VOCABULARY_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include <cstdint>
 #include <string>
 
@@ -24,6 +25,8 @@ enum class TokenizerFound : uint8_t {
 
 /// Finds the tokenizer of a directory, or in one file: a tokenizer.json, or an .spm with a vocab.json next to it.
 TokenizerFound findTokenizer(const std::string &path, std::string &text, std::string &name);
+/// The same in a folder whose texts may be made.
+TokenizerFound findTokenizer(const ModelFolder &folder, std::string &text, std::string &name);
 
 } // namespace heddle
 

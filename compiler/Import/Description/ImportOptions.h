@@ -2,6 +2,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_DESCRIPTION_IMPORTOPTIONS_H
 #define HEDDLE_COMPILER_IMPORT_DESCRIPTION_IMPORTOPTIONS_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include "compiler/Import/Description/Library.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -28,8 +29,12 @@ struct NeededWeight {
 
 struct ImportOptions {
   std::string modules; ///< the folder of modules.json, where it is not that of the model (sentence-transformers)
-  /// The path of a description, of a Hugging Face directory, or of a config.json under any name.
+  /// The path of a description, of a Hugging Face directory, of a config.json under any name, or of a GGUF file.
   std::string path;
+  /// What a GGUF file says in the place of a directory's files; the driver makes it (compiler/Gguf).
+  std::optional<ModelFolder> made;
+  /// The files of the model: those that were made, those of the directory, or those next to the file.
+  ModelFolder folder() const;
   /// --set NAME=VALUE: VALUE is JSON, or else a string.
   std::vector<std::pair<std::string, std::string>> sets;
   /// --weights: replaces the file that the description names.

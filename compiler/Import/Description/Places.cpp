@@ -98,6 +98,8 @@ mlir::Location Places::location(At at) {
   At where = shown(at);
   if (!where.loc)
     return mlir::NameLoc::get(mlir::StringAttr::get(&context, doc ? doc->source->name() : "import"));
+  if (where.loc.file->madeFrom)
+    return mlir::NameLoc::get(mlir::StringAttr::get(&context, where.loc.file->name()));
   auto [line, column] = where.loc.file->lineAndColumn(where.loc.offset);
   mlir::Location file = mlir::FileLineColLoc::get(&context, where.loc.file->name(), line, column);
   std::string path = pathOf(at);

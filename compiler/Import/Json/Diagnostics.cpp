@@ -70,6 +70,14 @@ SourceFile &DiagnosticSink::addFile(std::string name, std::string text) {
   return *files.back();
 }
 
+SourceFile &DiagnosticSink::addFile(const ModelFolder &folder, const std::string &name, std::string text) {
+  SourceFile &file = addFile(folder.path(name), std::move(text));
+  if (folder.isMade())
+    file.madeFrom = std::make_shared<const std::map<std::string, std::string>>(
+        folder.made(name) ? folder.made(name)->keys : std::map<std::string, std::string>());
+  return file;
+}
+
 const SourceFile *DiagnosticSink::file(StringRef name) const {
   auto found = llvm::find_if(files, [&](const auto &f) { return f->name() == name; });
   return found == files.end() ? nullptr : found->get();
@@ -121,6 +129,8 @@ static void printExcerpt(llvm::raw_ostream &os, Loc loc) {
 std::string heddle::placeText(Loc loc) {
   if (!loc)
     return "";
+  if (loc.file->madeFrom)
+    return escaped(loc.file->name());
   auto [line, column] = loc.file->lineAndColumn(loc.offset);
   return (escaped(loc.file->name()) + ":" + Twine(line) + ":" + Twine(column)).str();
 }
@@ -163,13 +173,16 @@ static void printTable(llvm::raw_ostream &os, std::vector<std::vector<std::strin
   }
 }
 
+/// The path in the JSON, or the key of the file that the JSON was made from.
+static std::string shownPath(const Diagnostic &d) { return d.loc ? d.loc.file->keyOf(d.path) : d.path; }
+
 /// The path in the JSON, the message, and how many more there were at its place.
 static std::string fullMessage(const Diagnostic &d) {
   std::string out;
   if (d.isUnsupported())
     out += "unsupported: ";
   if (!d.path.empty())
-    out += escaped(d.path) + ": ";
+    out += escaped(shownPath(d)) + ": ";
   out += escapedLines(d.message);
   if (d.more)
     out += " (and " + std::to_string(d.more) + " more here)";
@@ -196,7 +209,7 @@ void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
     if (d->isError())
       os << '[' << codeOf(d->code) << ']';
     os << ": " << fullMessage(*d) << '\n';
-    if (d->loc)
+    if (d->loc && !d->loc.file->madeFrom)
       printExcerpt(os, d->loc);
     printTable(os, d->table);
     for (auto &n : d->notes) {
@@ -209,7 +222,7 @@ void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
 void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
   auto place = [](Loc loc, StringRef file, llvm::json::Object &o) {
     o["file"] = escaped(loc ? loc.file->name() : file);
-    if (loc) {
+    if (loc && !loc.file->madeFrom) {
       auto [line, column] = loc.file->lineAndColumn(loc.offset);
       o["line"] = line;
       o["column"] = column;
@@ -220,7 +233,7 @@ void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
     llvm::json::Object o;
     place(d->loc, d->file, o);
     o["kind"] = kindOf(*d);
-    o["path"] = escaped(d->path);
+    o["path"] = escaped(shownPath(*d));
     o["message"] = d->message;
     if (d->isError())
       o["code"] = codeOf(d->code);

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_JSON_DIAGNOSTICS_H
 #define HEDDLE_COMPILER_IMPORT_JSON_DIAGNOSTICS_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include "compiler/Import/Json/SourceFile.h"
 #include "heddle/errors.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -59,6 +60,8 @@ public:
 
   /// Files live as long as the sink: messages are printed when all else is gone.
   SourceFile &addFile(std::string name, std::string text);
+  /// A file of a folder, or a text that was made in its place; `text` is its contents.
+  SourceFile &addFile(const ModelFolder &folder, const std::string &name, std::string text);
   /// The one of that name, or null.
   const SourceFile *file(llvm::StringRef name) const;
 
@@ -80,7 +83,7 @@ private:
   Diagnostic echo; // takes the notes of a complaint that is not kept
 };
 
-/// "file:line:column", as messages begin; nothing without a place.
+/// "file:line:column", as messages begin, of a made text "file"; nothing without a place.
 std::string placeText(Loc loc);
 
 /// The nearest of `known`, or nothing when none is near.

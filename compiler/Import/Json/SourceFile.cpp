@@ -27,6 +27,15 @@ size_t SourceFile::offset(unsigned line, unsigned column) const {
   return std::min(lineStarts[line - 1] + std::max(column, 1u) - 1, content.size());
 }
 
+std::string SourceFile::keyOf(llvm::StringRef path) const {
+  if (!madeFrom)
+    return path.str();
+  // NAME.json.KEY, maybe with members and elements behind
+  llvm::StringRef key = path.contains(".json.") ? path.split(".json.").second : path;
+  auto found = madeFrom->find(key.take_until([](char c) { return c == '.' || c == '['; }).str());
+  return found == madeFrom->end() ? key.str() : found->second;
+}
+
 llvm::StringRef SourceFile::lineText(unsigned line) const {
   if (line == 0 || line > lineStarts.size())
     return {};

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,12 @@ public:
   /// The byte offset of a line and column; beyond the text it is the end.
   size_t offset(unsigned line, unsigned column) const;
   llvm::StringRef lineText(unsigned line) const;
+
+  /// Not null: the text was made from a file, whose name this has. Messages name a key of the file, if `keyOf` knows
+  /// it, and show neither line nor excerpt.
+  std::shared_ptr<const std::map<std::string, std::string>> madeFrom;
+  /// The key of the file for a path in a made text: "config.json.head_dim", "llama.attention.key_length".
+  std::string keyOf(llvm::StringRef path) const;
 
   /// Compiled into heddle: messages point into such a file only if no file of the user led there.
   bool isLibrary = false;

@@ -76,7 +76,7 @@ static int run(const Console &console, int argc, char **argv) {
   if (command == "schema")
     return showSchema(console, line->described, c.import.families);
   if (command == "tokenize") {
-    std::optional<TokenizeFailure> failure = tokenize(line->tokenizer, look.json);
+    std::optional<TokenizeFailure> failure = tokenize(ModelFolder(line->tokenizer), look.json);
     return failure ? console.complain(failure->error, failure->why) : Ok;
   }
   if (command == "template")
