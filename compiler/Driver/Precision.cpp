@@ -96,12 +96,7 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
       status = form.status();
     if (!form.ok() || !*form)
       return false;
-    Coding coding;
-    coding.bits = (*form)->bits;
-    coding.group = (*form)->group;
-    coding.scale = packedTypeOf((*form)->scale);
-    coding.zeros = (*form)->zeros;
-    coding.ordered = !(*form)->order.empty();
+    Coding coding = codingOf(**form);
     if (!coding.misfit(tensor->shape()[1]).empty() || (common && !(*common == coding)))
       return false;
     common = coding;
@@ -112,12 +107,7 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
     return status;
   if (!alike || !common)
     return model::CodedAttr();
-  Builder b(op.getContext());
-  Type scale = common->scale == PackedType::F16    ? Type(b.getF16Type())
-               : common->scale == PackedType::BF16 ? Type(b.getBF16Type())
-                                                   : Type(b.getF32Type());
-  return model::CodedAttr::get(op.getContext(), common->bits, common->group, scale, common->zeros, common->ordered,
-                               /*inOut=*/false, b.getStringAttr(from));
+  return model::CodedAttr::get(op.getContext(), *common, /*inOut=*/false, from);
 }
 
 /// Marks the parameters whose tensors are integer codes that kernels can read: of a quantised directory, or of a GGUF

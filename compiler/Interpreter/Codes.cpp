@@ -28,8 +28,8 @@ LogicalResult evaluation::giveCodes(model::ParamOp op, Tensor &t) {
     return op.emitOpError("has a number that no group of codes can hold");
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < k; ++j)
-      t.reals[at(i, j)] = codedValue(codes->form, codes->rows.codes[i * k + j],
-                                     codes->rows.scales[i * codes->form.groups(k) + j / codes->form.group]);
+      t.reals[at(i, j)] = GroupNumbers::of(codes->form, codes->rows, i, j / codes->form.group, codes->form.groups(k))
+                              .value(codes->rows.codes[i * k + j]);
   t.codes = std::move(codes);
   return success();
 }
@@ -38,7 +38,7 @@ IntegerProduct::IntegerProduct(const TensorCodes &codes, int64_t k, int64_t bloc
     : codes(codes), k(k), group(codes.form.group), block(block), declaredTypes(declaredTypes), rounded(size_t(k)) {}
 
 template <typename Real> void IntegerProduct::roundTo(const double *row) {
-  scales.clear();
+  rowScales.clear();
   auto feature = [&](int64_t p) { return codes.form.order.empty() ? p : int64_t(codes.form.order[p]); };
   for (int64_t first = 0; first < k; first += block) {
     int64_t end = std::min(first + block, k);
@@ -53,7 +53,7 @@ template <typename Real> void IntegerProduct::roundTo(const double *row) {
     bool finite = std::isfinite(largest), holds = finite && std::isfinite(inverse);
     for (int64_t p = first; p < end; ++p)
       rounded[p] = holds ? int64_t(std::nearbyint(Real(row[feature(p)]) * inverse)) : 0;
-    scales.push_back(finite ? largest / Real(127) : std::numeric_limits<Real>::quiet_NaN());
+    rowScales.push_back(finite ? largest / Real(127) : std::numeric_limits<Real>::quiet_NaN());
   }
 }
 
@@ -61,17 +61,38 @@ void IntegerProduct::round(const double *row) { declaredTypes ? roundTo<float>(r
 
 template <typename Real> Real IntegerProduct::product(int64_t n) const {
   const CodedForm &form = codes.form;
-  int64_t unit = std::min(group, block), groups = form.groups(k);
+  const CodedRows &rows = codes.rows;
+  int64_t unit = std::min(group, block), groups = form.groups(k), scales = form.scales(k);
   bool wide = group > block;
   Real outer = 0, inner = 0;
+  int64_t minima = 0; // in two levels, weighted
   for (int64_t first = 0; first < k; first += unit) {
-    int64_t end = std::min(first + unit, k), sum = 0, g = n * groups + first / group;
-    int64_t zero = form.offset() + (form.zeros ? int64_t(codes.rows.zeros[g]) : 0);
-    for (int64_t p = first; p < end; ++p)
-      sum += rounded[p] * (int64_t(codes.rows.codes[n * k + p]) - zero);
-    Real scale = codes.rows.scales[g], row = Real(scales[first / block]);
-    inner = std::fma(Real(sum), wide ? row : scale, inner);
+    int64_t end = std::min(first + unit, k), sum = 0, whole = 0, g = n * groups + first / group;
+    int64_t zero = form.zeros ? int64_t(rows.zeros[g]) : 0;
+    for (int64_t p = first; p < end; ++p) {
+      sum += rounded[p] * (form.integer(rows.codes[n * k + p]) - zero);
+      whole += rounded[p];
+    }
+    Real row = Real(rowScales[first / block]);
     bool last = end == k || end % (wide ? group : block) == 0;
+    if (form.super) {
+      inner = std::fma(Real(sum), Real(rows.subScales[g]), inner);
+      minima += form.minima ? whole * rows.subMinima[g] : 0;
+      if (!last)
+        continue;
+      int64_t s = n * scales + first / form.super;
+      Real x = inner * Real(rows.scales[s]);
+      if (form.minima)
+        x = std::fma(Real(rows.minima[s]), Real(minima), x);
+      outer = std::fma(x, row, outer);
+      inner = 0;
+      minima = 0;
+      continue;
+    }
+    Real scale = rows.scales[g];
+    inner = std::fma(Real(sum), wide ? row : scale, inner);
+    if (form.minima)
+      inner = std::fma(Real(whole), Real(rows.minima[g]), inner);
     if (last) {
       outer = std::fma(inner, wide ? scale : row, outer);
       inner = 0;

@@ -33,8 +33,8 @@ private:
   const TensorCodes &codes;
   int64_t k, group, block;
   bool declaredTypes;
-  std::vector<int64_t> rounded; ///< in the order of the codes
-  std::vector<double> scales;   ///< for each `block` of them
+  std::vector<int64_t> rounded;  ///< in the order of the codes
+  std::vector<double> rowScales; ///< for each `block` of them
 };
 
 } // namespace heddle::evaluation

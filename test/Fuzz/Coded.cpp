@@ -448,12 +448,12 @@ std::string readAll(const WeightStore &store, const StoredTensor &tensor, Random
     return "read";
   int64_t k = coded.features(), groups = (*form)->groups(k), row = r.below(coded.rows());
   absl::StatusOr<CodedRows> rows = coded.readCodes(row, 1);
-  require(rows.ok() && rows->codes.size() == size_t(k) && rows->scales.size() == size_t(groups),
+  require(rows.ok() && rows->codes.size() == size_t(k) && rows->scales.size() == size_t((*form)->scales(k)),
           "codes of another size");
   require(rows->zeros.size() == ((*form)->zeros ? size_t(groups) : 0), "zeros of another number");
   for (int64_t i = 0; i < k; ++i) {
-    int64_t g = i / (*form)->group, at = (*form)->order.empty() ? i : (*form)->order[i];
-    float value = codedValue(**form, rows->codes[i], rows->scales[g], rows->zeros.empty() ? 0 : rows->zeros[g]);
+    int64_t at = (*form)->order.empty() ? i : (*form)->order[i];
+    float value = GroupNumbers::of(**form, *rows, 0, i / (*form)->group, groups).value(rows->codes[i]);
     float wanted = all[row * k + at];
     require(rows->codes[i] < 1 << (*form)->bits, "a code of more bits");
     // A scale that is made, SCB / 127, is rounded itself.

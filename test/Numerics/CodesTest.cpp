@@ -8,6 +8,7 @@
 #include "test/Numerics/JitModule.h"
 #include "test/Numerics/KernelCases.h"
 #include "test/Numerics/Kernels.h"
+#include "llvm/TargetParser/Host.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -22,11 +23,13 @@ struct Form {
   const char *scale = "f16";
   bool zeros = false, ordered = false, inOut = false;
   const char *from = "gptq";
+  const char *more = ""; ///< other parameters, each with a comma after it
 
   std::string text() const {
     auto flag = [](const char *name, bool set) { return set ? std::string(name) + " = true, " : std::string(); };
     return "#model.coded<bits = " + std::to_string(bits) + ", group = " + std::to_string(group) + ", scale = " + scale +
-           ", " + flag("zeros", zeros) + flag("ordered", ordered) + flag("in_out", inOut) + "from = \"" + from + "\">";
+           ", " + flag("zeros", zeros) + more + flag("ordered", ordered) + flag("in_out", inOut) + "from = \"" + from +
+           "\">";
   }
 };
 
@@ -49,9 +52,24 @@ Kernels::Options pairs() {
   return options;
 }
 
+/// Four bytes at once, where this processor has that.
+Kernels::Options quads() {
+  Kernels::Options options;
+  if (llvm::sys::getHostCPUFeatures().lookup("avx512vnni"))
+    options.needs = "avx512bw avx512vnni";
+  return options;
+}
+/// Pairs in the longest vectors.
+Kernels::Options longPairs() {
+  Kernels::Options options;
+  if (llvm::sys::getHostCPUFeatures().lookup("avx512bw"))
+    options.needs = "avx512bw";
+  return options;
+}
+
 /// All ways that this processor has.
 std::vector<Kernels::Options> ways() {
-  std::vector<Kernels::Options> all = {plain(), pairs()};
+  std::vector<Kernels::Options> all = {plain(), pairs(), quads(), longPairs()};
   if (hasMatrixRegisters()) {
     all.push_back(plain());
     all.back().needs = kMatrixNeeds;
@@ -83,6 +101,46 @@ TEST(Codes, IntegersOfEveryForm) {
         holds(linear(form, k, n, bits == 4), {1, 2, 3, 4, 5, 7, 9, 17, 35},
               form.text() + " " + std::to_string(n) + " x " + std::to_string(k));
       }
+}
+
+/// One level with minima, tables, 5 and 6 bits, and two levels: formats of GGUF files and others of their kind.
+const Form kFormats[] = {
+    {4, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, "},
+    {5, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, "},
+    {5, 32},
+    {6, 16, "bf16"},
+    {6, 128, "f32", true},
+    {4, 16, "f16", false, false, false, "gguf", "table = \"e2m1\", "},
+    {4, 32, "bf16", false, false, false, "gguf", "table = \"e2m1\", "},
+    {4, 32, "f16", false, false, false, "gguf", "table = \"nl4\", "},
+    {4, 64, "f16", false, false, false, "gguf", "zero_code = 1, "},
+    {4, 256, "f16", false, false, false, "gguf", "zero_code = 1, "},
+    {5, 256, "f16", false, false, false, "gguf", "zero_code = 31, "},
+};
+const Form kTwoLevels[] = {
+    {4, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
+    {5, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
+    {6, 16, "f16", false, false, false, "gguf", "super = 256, "},
+    {4, 16, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
+    {4, 16, "f16", false, false, false, "gguf", "zero_code = 4, super = 256, "},
+    {4, 32, "f16", false, false, false, "gguf", "table = \"nl4\", super = 256, "},
+    {8, 16, "f32", false, false, false, "gguf", "super = 256, "},
+    {8, 32, "f32", false, false, false, "gguf", "minima = true, super = 256, "},
+    {5, 32, "f32", false, false, false, "gguf", "super = 256, "},
+};
+
+TEST(Codes, TablesAndMinima) {
+  for (const Form &form : kFormats)
+    for (auto [k, n, block] : {std::tuple{320, 70, 0}, {96, 33, 32}})
+      holds(linear(form, k, n), {1, 2, 3, 5, 17}, form.text() + " " + std::to_string(n) + " x " + std::to_string(k),
+            block);
+}
+
+TEST(Codes, TwoLevels) {
+  for (const Form &form : kTwoLevels)
+    for (auto [k, n, block] : {std::tuple{512, 70, 0}, {256, 33, 32}})
+      holds(linear(form, k, n), {1, 2, 3, 5, 17}, form.text() + " " + std::to_string(n) + " x " + std::to_string(k),
+            block);
 }
 
 TEST(Codes, EveryNumberOfRows) {
@@ -168,6 +226,29 @@ TEST(Codes, WideIsALinearOverTheirNumbers) {
         EXPECT_TRUE(coded.run({{"B", m}}, inputs, 1) == numbers.run({{"B", m}}, inputs, 1)) << form.text() << " " << m;
         EXPECT_TRUE(coded.run({{"B", m}}, inputs, 1) == coded.run({{"B", m}}, inputs, 3)) << form.text() << " " << m;
       }
+    }
+}
+
+TEST(Codes, WideOfEveryFormat) {
+  for (llvm::ArrayRef<Form> formats : {llvm::ArrayRef<Form>(kFormats), llvm::ArrayRef<Form>(kTwoLevels)})
+    for (const Form &form : formats) {
+      Kernels::Options options;
+      options.codes = "wide";
+      Kernels coded(linear(form, 512, 70), options);
+      ASSERT_TRUE(coded.good()) << form.text();
+      options.codes = "";
+      std::string text = linear(form, 512, 70), mark = " {coded = " + form.text() + "}";
+      size_t at = text.find(mark);
+      ASSERT_NE(at, std::string::npos);
+      Kernels numbers(text.erase(at, mark.size()), options, &coded);
+      ASSERT_TRUE(numbers.good());
+      for (int64_t m : {1, 5}) {
+        Kernels::Bytes inputs = coded.inputs({{"B", m}}, uint64_t(m));
+        EXPECT_TRUE(coded.run({{"B", m}}, inputs, 1) == numbers.run({{"B", m}}, inputs, 1)) << form.text() << " " << m;
+      }
+      std::string table = "%t = model.param \"t\" {coded = " + form.text() + "} : f[50, 256]\n";
+      std::string rows = "%e = model.embedding %x in %t : (i[B], f[50, 256]) -> f[B, 256]";
+      holds(functionText("x: i[B] -> e: f[B, 256]", table + rows), {1, 5}, form.text() + " table");
     }
 }
 

@@ -115,13 +115,14 @@ public:
   Codes(const TensorCodes &codes, int64_t k) : codes(codes), k(k) {}
   const CodedForm &form() const override { return codes.form; }
   absl::Status rows(int64_t first, int64_t count, CodedRows &to) override {
-    int64_t groups = codes.form.groups(k);
+    int64_t groups = codes.form.groups(k), scales = codes.form.scales(k);
     auto part = [&](auto &all, int64_t each) {
-      return std::decay_t<decltype(all)>(all.begin() + first * each, all.begin() + (first + count) * each);
+      return all.empty()
+                 ? all
+                 : std::decay_t<decltype(all)>(all.begin() + first * each, all.begin() + (first + count) * each);
     };
-    to = {part(codes.rows.codes, k), part(codes.rows.scales, groups), {}};
-    if (codes.form.zeros)
-      to.zeros = part(codes.rows.zeros, groups);
+    to = {part(codes.rows.codes, k),       part(codes.rows.scales, scales),    part(codes.rows.zeros, groups),
+          part(codes.rows.minima, scales), part(codes.rows.subScales, groups), part(codes.rows.subMinima, groups)};
     return absl::OkStatus();
   }
   const TensorCodes &codes;
@@ -146,18 +147,26 @@ static void makeCodes(Tensor &t, model::CodedAttr attr, std::mt19937_64 &random)
     t.codes = codes;
     return;
   }
-  for (int64_t i = 0; i < n * form.groups(k); ++i) {
-    rows.scales.push_back(float(int64_t(random() % 255) - 127) / 1024);
+  auto scale = [&] { return float(int64_t(random() % 255) - 127) / 1024; };
+  for (int64_t i = 0; i < n * form.scales(k); ++i) {
+    rows.scales.push_back(scale());
     if (form.zeros)
       rows.zeros.push_back(float(int64_t(random() % uint64_t(2 * form.offset())) - form.offset()));
+    if (form.minima)
+      rows.minima.push_back(scale());
+  }
+  for (int64_t i = 0; form.super && i < n * form.groups(k); ++i) {
+    rows.subScales.push_back(int8_t(random()));
+    if (form.minima)
+      rows.subMinima.push_back(uint8_t(random()));
   }
   for (int64_t p = 0; attr.getOrdered() && p < k; ++p)
     form.order.push_back(int32_t(p));
   std::shuffle(form.order.begin(), form.order.end(), random);
   for (int64_t i = 0; i < n * k; ++i) {
-    int64_t g = i / k * form.groups(k) + i % k / form.group, feature = attr.getOrdered() ? form.order[i % k] : i % k;
-    rows.codes.push_back(uint8_t(random() % uint64_t(2 * form.offset())));
-    element(i / k, feature) = codedValue(form, rows.codes.back(), rows.scales[g], form.zeros ? rows.zeros[g] : 0);
+    int64_t g = i % k / form.group, feature = attr.getOrdered() ? form.order[i % k] : i % k;
+    rows.codes.push_back(uint8_t(random() % (uint64_t(1) << form.bits)));
+    element(i / k, feature) = GroupNumbers::of(form, rows, i / k, g, form.groups(k)).value(rows.codes.back());
   }
   t.codes = codes;
 }

@@ -75,14 +75,13 @@ void takeCodes(const StoredTensor &tensor, const std::vector<float> &all, bool e
     absl::StatusOr<CodedRows> codes = tensor.coded->readCodes(first, rows);
     ASSERT_TRUE(codes.ok()) << text(codes.status());
     ASSERT_EQ(codes->codes.size(), size_t(rows * k));
-    ASSERT_EQ(codes->scales.size(), size_t(rows * groups));
+    ASSERT_EQ(codes->scales.size(), size_t(rows * (*form)->scales(k)));
     ASSERT_EQ(codes->zeros.size(), (*form)->zeros ? size_t(rows * groups) : 0);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t i = 0; i < k; ++i) {
-        int64_t g = r * groups + i / (*form)->group, at = (*form)->order.empty() ? i : (*form)->order[i];
+        int64_t at = (*form)->order.empty() ? i : (*form)->order[i];
         ASSERT_LT(codes->codes[r * k + i], 1 << (*form)->bits);
-        float value =
-            codedValue(**form, codes->codes[r * k + i], codes->scales[g], codes->zeros.empty() ? 0 : codes->zeros[g]);
+        float value = GroupNumbers::of(**form, *codes, r, i / (*form)->group, groups).value(codes->codes[r * k + i]);
         float wanted = all[(first + r) * k + at];
         if (exact)
           ASSERT_EQ(llvm::bit_cast<uint32_t>(value), llvm::bit_cast<uint32_t>(wanted));

@@ -29,20 +29,32 @@ struct Matrix final : CodedSource {
       coded.order.push_back(int32_t(k - 1 - i));
     for (int64_t i = 0; i < n * k; ++i)
       all.codes.push_back(uint8_t(random() % (1u << coding.bits)));
-    for (int64_t i = 0; i < n * coded.groups(k); ++i) {
-      all.scales.push_back(float(int(random() % 255) - 127) / 64);
+    auto number = [&] { return float(int(random() % 255) - 127) / 64; };
+    for (int64_t i = 0; i < n * coded.scales(k); ++i) {
+      all.scales.push_back(number());
       if (coding.zeros)
-        all.zeros.push_back(float(int(random() % 255) - 127));
+        all.zeros.push_back(number() * 64);
+      if (coding.minima)
+        all.minima.push_back(number());
+    }
+    for (int64_t i = 0; coding.super && i < n * coded.groups(k); ++i) {
+      all.subScales.push_back(int8_t(random()));
+      if (coding.minima)
+        all.subMinima.push_back(uint8_t(random()));
     }
   }
   const CodedForm &form() const override { return coded; }
   absl::Status rows(int64_t first, int64_t count, CodedRows &to) override {
-    int64_t g = coded.groups(k);
-    to.codes.assign(&all.codes[first * k], &all.codes[first * k] + count * k);
-    to.scales.assign(&all.scales[first * g], &all.scales[first * g] + count * g);
-    to.zeros.clear();
-    if (coded.zeros)
-      to.zeros.assign(&all.zeros[first * g], &all.zeros[first * g] + count * g);
+    auto part = [&](auto &to, const auto &from, int64_t each) {
+      to.assign(from.begin() + first * each, from.empty() ? from.end() : from.begin() + (first + count) * each);
+    };
+    to = {};
+    part(to.codes, all.codes, k);
+    part(to.scales, all.scales, coded.scales(k));
+    part(to.zeros, all.zeros, all.zeros.empty() ? 0 : coded.groups(k));
+    part(to.minima, all.minima, all.minima.empty() ? 0 : coded.scales(k));
+    part(to.subScales, all.subScales, all.subScales.empty() ? 0 : coded.groups(k));
+    part(to.subMinima, all.subMinima, all.subMinima.empty() ? 0 : coded.groups(k));
     return absl::OkStatus();
   }
   int64_t n, k;
@@ -60,8 +72,59 @@ void append(std::vector<uint8_t> &to, PackedType type, float value) {
   to.insert(to.end(), raw, raw + width(type));
 }
 
+/// The lines of words of `count` features from `begin` on, of the results from `first` on. 5 and 6 bits: a line of high
+/// bits before those of as many features as it has bits of.
+void appendCodes(std::vector<uint8_t> &to, const Coding &coding, int64_t panel, const Matrix &m, int64_t first,
+                 int64_t begin, int64_t count) {
+  auto code = [&](int64_t n, int64_t k) {
+    return n < m.n && k < m.k ? unsigned(m.all.codes[n * m.k + k]) : unsigned(coding.offset());
+  };
+  int64_t more = coding.bits - 4, block = coding.bits == 8 ? 4 : coding.bits == 4 ? 8 : 32 / more;
+  for (int64_t k = begin; k < begin + count; k += block) {
+    for (int64_t n = first; n < first + panel && (more == 1 || more == 2); ++n)
+      for (int64_t b = 0; b < 4; ++b) {
+        unsigned high = 0;
+        for (int64_t j = 0; j < block / 4; ++j)
+          high |= code(n, k + 4 * j + b) >> 4 << (more * j);
+        to.push_back(uint8_t(high));
+      }
+    for (int64_t line = k; line < k + block; line += coding.bits == 8 ? 4 : 8)
+      for (int64_t n = first; n < first + panel; ++n)
+        for (int64_t b = 0; b < 4; ++b)
+          to.push_back(uint8_t(coding.bits == 8 ? code(n, line + b)
+                                                : (code(n, line + b) & 15) | (code(n, line + 4 + b) & 15) << 4));
+  }
+}
+
+/// Two levels, in the order of the bytes.
+std::vector<uint8_t> inTwoLevels(const Coding &coding, int64_t panel, const Matrix &m) {
+  std::vector<uint8_t> to;
+  int64_t groups = m.k / coding.group, inStretch = 128 / coding.group;
+  for (int64_t first = 0; first < m.n; first += panel)
+    for (int64_t s = 0; s < m.k / 256; ++s) {
+      for (int64_t n = first; n < first + panel; ++n)
+        append(to, coding.scale, n < m.n ? m.all.scales[n * (m.k / 256) + s] : 0);
+      for (int64_t n = first; coding.minima && n < first + panel; ++n)
+        append(to, PackedType::F16, n < m.n ? m.all.minima[n * (m.k / 256) + s] : 0);
+      for (int64_t stretch = 2 * s; stretch < 2 * s + 2; ++stretch) {
+        auto appendSubs = [&](const auto &subs) {
+          for (int64_t g = stretch * inStretch; !subs.empty() && g < (stretch + 1) * inStretch; g += 4)
+            for (int64_t n = first; n < first + panel; ++n)
+              for (int64_t b = 0; b < 4; ++b)
+                to.push_back(n < m.n ? uint8_t(subs[n * groups + g + b]) : 0);
+        };
+        appendSubs(m.all.subScales);
+        appendSubs(m.all.subMinima);
+        appendCodes(to, coding, panel, m, first, stretch * 128, 128);
+      }
+    }
+  return to;
+}
+
 /// The stream, in the order of its bytes.
 std::vector<uint8_t> plainly(const Coding &coding, int64_t panel, const Matrix &m) {
+  if (coding.super)
+    return inTwoLevels(coding, panel, m);
   std::vector<uint8_t> to;
   for (int32_t feature : m.coded.order)
     for (int i = 0; i < 4; ++i)
@@ -76,18 +139,10 @@ std::vector<uint8_t> plainly(const Coding &coding, int64_t panel, const Matrix &
     for (int64_t g = 0; g < groups; ++g) {
       for (int64_t n = first; n < first + panel; ++n)
         append(to, coding.scale, n < m.n ? m.all.scales[n * groups + g] : 0);
-      for (int64_t n = first; coding.zeros && n < first + panel; ++n)
-        append(to, PackedType::F16, n < m.n ? m.all.zeros[n * groups + g] : 0);
-      int64_t per = coding.bits == 8 ? 4 : 8;
-      for (int64_t s = 0; s < features / per; ++s)
-        for (int64_t n = first; n < first + panel; ++n)
-          for (int64_t b = 0; b < 4; ++b) {
-            auto code = [&](int64_t in) {
-              int64_t k = g * features + s * per + in;
-              return n < m.n && k < m.k ? m.all.codes[n * m.k + k] : uint8_t(1 << (coding.bits - 1));
-            };
-            to.push_back(coding.bits == 8 ? code(b) : uint8_t(code(b) | code(4 + b) << 4));
-          }
+      for (const std::vector<float> *second : {&m.all.zeros, &m.all.minima})
+        for (int64_t n = first; !second->empty() && n < first + panel; ++n)
+          append(to, PackedType::F16, n < m.n ? (*second)[n * groups + g] : 0);
+      appendCodes(to, coding, panel, m, first, g * features, features);
     }
   return to;
 }
@@ -109,12 +164,21 @@ CodedRows unpackPanel(Coding c, int64_t panel, int64_t k, int64_t count, const u
   for (int64_t n = 0; n < count; ++n)
     for (int64_t p = 0; p < k; ++p) {
       auto place = c.at(numbers, n, p, panel, k);
-      rows.codes.push_back(uint8_t(from[place.code] >> place.shift) & uint8_t((1 << c.bits) - 1));
-      if (p % c.features(k))
+      int64_t low = c.bits == 8 ? 8 : 4;
+      unsigned code = unsigned(from[place.code] >> place.shift) & ((1u << low) - 1);
+      if (c.hasHighBits())
+        code |= (unsigned(from[place.high] >> place.highShift) & ((1u << (c.bits - low)) - 1)) << low;
+      rows.codes.push_back(uint8_t(code));
+      if (c.super && p % c.group == 0) {
+        rows.subScales.push_back(int8_t(from[place.subScale]));
+        if (c.minima)
+          rows.subMinima.push_back(from[place.subMinimum]);
+      }
+      if (p % c.sectionFeatures(k))
         continue;
       rows.scales.push_back(take(from + place.scale, c.scale));
-      if (c.zeros)
-        rows.zeros.push_back(take(from + place.zero, PackedType::F16));
+      if (c.zeros || c.minima)
+        (c.zeros ? rows.zeros : rows.minima).push_back(take(from + place.second, PackedType::F16));
     }
   return rows;
 }
@@ -126,6 +190,31 @@ WeightLayout layoutOf(const Coding &coding, int64_t panel) {
   return layout;
 }
 
+void isItsStream(const Coding &coding, int64_t n, int64_t k, int64_t panel, unsigned seed) {
+  std::string what = std::to_string(coding.bits) + " bits, group " + std::to_string(coding.group) + ", " +
+                     std::to_string(n) + " x " + std::to_string(k) + ", panel " + std::to_string(panel);
+  Matrix m(coding, n, k, seed);
+  WeightLayout layout = layoutOf(coding, panel);
+  ASSERT_EQ(layout.wrong(), "") << what;
+  ASSERT_EQ(layout.misfit({n, k}), "") << what;
+  Collect sink;
+  ASSERT_OK(packCoded(m, layout, n, k, sink));
+  EXPECT_EQ(sink.bytes.size(), layout.bytes({n, k})) << what;
+  ASSERT_TRUE(sink.bytes == plainly(coding, panel, m)) << what;
+  for (int64_t first = 0; first < n; first += panel) {
+    int64_t count = std::min(panel, n - first);
+    const uint8_t *from = sink.bytes.data() + coding.orderBytes(k) + first / panel * coding.panelBytes(panel, k);
+    CodedRows back = unpackPanel(coding, panel, k, count, from), wanted;
+    ASSERT_OK(m.rows(first, count, wanted));
+    EXPECT_EQ(back.codes, wanted.codes) << what;
+    EXPECT_EQ(back.scales, wanted.scales) << what;
+    EXPECT_EQ(back.zeros, wanted.zeros) << what;
+    EXPECT_EQ(back.minima, wanted.minima) << what;
+    EXPECT_EQ(back.subScales, wanted.subScales) << what;
+    EXPECT_EQ(back.subMinima, wanted.subMinima) << what;
+  }
+}
+
 TEST(PackCoded, EveryFormIsItsStream) {
   for (int64_t bits : {4, 8})
     for (int64_t group : {16, 32, 64, 128, 256, 1000})
@@ -133,53 +222,68 @@ TEST(PackCoded, EveryFormIsItsStream) {
         for (int64_t n : {1, 31, 32, 33, 70})
           for (int64_t panel : {32, 16, 24}) {
             unsigned seed = unsigned(bits + group + k + n);
-            Coding coding{bits, group,
-                          seed % 3 == 0   ? PackedType::F16
-                          : seed % 3 == 1 ? PackedType::BF16
-                                          : PackedType::F32,
-                          (seed / 3) % 2 == 1, (seed / 6) % 2 == 1};
-            std::string what = std::to_string(bits) + " bits, group " + std::to_string(group) + ", " +
-                               std::to_string(n) + " x " + std::to_string(k) + ", panel " + std::to_string(panel);
-            Matrix m(coding, n, k, seed);
-            WeightLayout layout = layoutOf(coding, panel);
-            ASSERT_EQ(layout.misfit({n, k}), "") << what;
-            Collect sink;
-            ASSERT_OK(packCoded(m, layout, n, k, sink));
-            EXPECT_EQ(sink.bytes.size(), layout.bytes({n, k})) << what;
-            ASSERT_TRUE(sink.bytes == plainly(coding, panel, m)) << what;
-            for (int64_t first = 0; first < n; first += panel) {
-              int64_t count = std::min(panel, n - first);
-              const uint8_t *from =
-                  sink.bytes.data() + coding.orderBytes(k) + first / panel * coding.panelBytes(panel, k);
-              CodedRows back = unpackPanel(coding, panel, k, count, from), wanted;
-              ASSERT_OK(m.rows(first, count, wanted));
-              EXPECT_EQ(back.codes, wanted.codes) << what;
-              EXPECT_EQ(back.scales, wanted.scales) << what;
-              EXPECT_EQ(back.zeros, wanted.zeros) << what;
-            }
+            Coding coding{{bits, group,
+                           seed % 3 == 0   ? PackedType::F16
+                           : seed % 3 == 1 ? PackedType::BF16
+                                           : PackedType::F32,
+                           (seed / 3) % 2 == 1}};
+            coding.ordered = (seed / 6) % 2 == 1;
+            isItsStream(coding, n, k, panel, seed);
           }
+}
+
+TEST(PackCoded, TablesMinimaAndHighBits) {
+  CodeFormat minima{4, 32, PackedType::F16, false, true, 0}, five{5, 32}, six{6, 16, PackedType::BF16};
+  CodeFormat fiveMinima{5, 32, PackedType::F16, false, true}, nl4{4, 32}, digits{4, 64, PackedType::F16};
+  nl4.table = CodeTable::NL4;
+  digits.zeroCode = 1;
+  for (const CodeFormat &format : {minima, five, six, fiveMinima, digits})
+    for (auto [n, k] : {std::pair{33, 96}, {70, 320}, {1, 32}})
+      for (int64_t panel : {32, 16, 24})
+        isItsStream({format}, n, k, panel, unsigned(n + k));
+  Matrix m({nl4}, 32, 64, 1); // no integer of this table is 0
+  Collect sink;
+  ASSERT_OK(packCoded(m, layoutOf({nl4}, 32), 32, 64, sink));
+  EXPECT_TRUE(sink.bytes == plainly({nl4}, 32, m));
+}
+
+TEST(PackCoded, TwoLevels) {
+  for (int64_t bits : {4, 5, 6, 8})
+    for (int64_t group : {16, 32})
+      for (bool minima : {false, true}) {
+        Coding coding{{bits, group, minima ? PackedType::F16 : PackedType::F32, false, minima}};
+        coding.super = 256;
+        if (bits == 5 && group == 16) {
+          EXPECT_NE(layoutOf(coding, 32).misfit({5, 256}), "");
+          continue;
+        }
+        for (auto [n, k] : {std::pair{33, 256}, {70, 768}})
+          for (int64_t panel : {32, 16, 24})
+            isItsStream(coding, n, k, panel, unsigned(n + k));
+      }
 }
 
 TEST(PackCoded, BytesAWeight) {
   for (auto [bits, group, bytes] :
        {std::tuple{8, 128, 4160}, {8, 32, 1088}, {4, 32, 576}, {4, 64, 1088}, {4, 128, 2112}})
-    EXPECT_EQ((Coding{bits, group}.groupBytes(32, 4096)), bytes);
-  EXPECT_EQ((Coding{8, 4096}.panelBytes(32, 4096)), 64 + 32 * 4096);
+    EXPECT_EQ((Coding{{bits, group}}.sectionBytes(32, 4096)), bytes);
+  EXPECT_EQ((Coding{{8, 4096}}.panelBytes(32, 4096)), 64 + 32 * 4096);
 }
 
 TEST(PackCoded, AnotherFormIsRefused) {
-  Coding coding{4, 32};
+  Coding coding{{4, 32}};
   Matrix m(coding, 3, 64, 1);
-  for (Coding other : {Coding{8, 32}, Coding{4, 64}, Coding{4, 32, PackedType::BF16},
-                       Coding{4, 32, PackedType::F16, true}, Coding{4, 32, PackedType::F16, false, true}}) {
+  for (Coding other : {Coding{{8, 32}}, Coding{{4, 64}}, Coding{{4, 32, PackedType::BF16}},
+                       Coding{{4, 32, PackedType::F16, true}}, Coding{{4, 32, PackedType::F16, false, true}},
+                       Coding{{4, 32, PackedType::F16, false, false, 0}}, Coding{{4, 32}, true}}) {
     Collect sink;
     EXPECT_EQ(packCoded(m, layoutOf(other, 32), 3, 64, sink).code(), absl::StatusCode::kInternal);
   }
   for (auto [group, fits] : {std::pair{16, true}, {48, false}, {8, false}, {96, false}, {200, false}, {300, true}})
-    EXPECT_EQ(layoutOf({4, group}, 32).misfit({5, 300}).empty(), fits) << group;
-  EXPECT_NE(layoutOf({4, 32}, 32).misfit({5, 3, 64}), "");
-  EXPECT_NE(layoutOf({4, 32}, 0).wrong(), "");
-  EXPECT_NE(layoutOf({3, 32}, 32).wrong(), "");
+    EXPECT_EQ(layoutOf({{4, group}}, 32).misfit({5, 300}).empty(), fits) << group;
+  EXPECT_NE(layoutOf({{4, 32}}, 32).misfit({5, 3, 64}), "");
+  EXPECT_NE(layoutOf({{4, 32}}, 0).wrong(), "");
+  EXPECT_NE(layoutOf({{3, 32}}, 32).wrong(), "");
 }
 
 /// What a file has in full is rounded as `quantiseRows` rounds its rows.
@@ -194,7 +298,7 @@ TEST(PackCoded, AnOrdinaryMatrixIsRounded) {
   auto store = WeightStore::open(
       dir.write("m.safetensors", goodFile({{"a", "F32", {n, k}, bytesOf(w)}, {"t", "F32", {k, n}, bytesOf(turned)}})));
   ASSERT_OK(store.status());
-  Coding coding{4, 32};
+  Coding coding{{4, 32}};
   auto packed = [&](bool inOut, std::vector<int64_t> parts, int64_t part, uint64_t strip) {
     PackRequest request{inOut ? "t" : "a", {inOut ? k : n, inOut ? n : k}, layoutOf(coding, 16)};
     request.layout.inOut = inOut;
@@ -245,7 +349,7 @@ TEST(PackCoded, WhatHasNoCodeIsRefused) {
       Directory dir;
       auto store = WeightStore::open(dir.write("m.safetensors", goodFile({{"a", "F32", {3, 20}, bytesOf(w)}})));
       ASSERT_OK(store.status());
-      PackRequest request{"a", {3, 20}, layoutOf({8, 32}, 32)};
+      PackRequest request{"a", {3, 20}, layoutOf({{8, 32}}, 32)};
       request.layout.inOut = inOut;
       Collect sink;
       WeightProblem problem = refusal(packRequest(*store, request, sink));

@@ -63,10 +63,11 @@ TEST(Quantise, CodesOfEveryShape) {
             uint8_t code = coded.codes[size_t(row * k + i)];
             EXPECT_EQ(half(scale), scale);
             EXPECT_LT(code, 1u << bits);
-            double off = std::fabs(double(x) - double(codedValue(form, code, scale)));
+            double off = std::fabs(double(x) - double((GroupNumbers{form, scale}.value(code))));
             for (int other : {code - 1, code + 1})
               if (other >= 0 && other < 1 << bits)
-                EXPECT_LE(off, std::fabs(double(x) - double(codedValue(form, uint8_t(other), scale))) * (1 + 1e-5));
+                EXPECT_LE(off, std::fabs(double(x) - double((GroupNumbers{form, scale}.value(uint8_t(other))))) *
+                                   (1 + 1e-5));
             squared += off * off;
             whole += double(x) * double(x);
             if (i % group == 0)
@@ -109,7 +110,7 @@ TEST(Quantise, WhatCodesHoldStaysExact) {
     ASSERT_EQ(quantiseRows(form, rows, 96, coded, error), std::nullopt);
     EXPECT_EQ(error.squared, 0);
     for (size_t i = 0; i < rows.size(); ++i)
-      EXPECT_EQ(codedValue(form, coded.codes[i], coded.scales[i / 32]), rows[i]);
+      EXPECT_EQ((GroupNumbers{form, coded.scales[i / 32]}.value(coded.codes[i])), rows[i]);
   }
 }
 

@@ -130,19 +130,17 @@ absl::Status IntegerCodes::readRows(int64_t first, llvm::MutableArrayRef<float> 
       return status;
     for (int64_t r = 0; r < count; ++r) {
       const uint8_t *codes = some.codes.data() + r * k;
-      const float *scales = some.scales.data() + r * groups;
-      const float *zeros = some.zeros.empty() ? nullptr : some.zeros.data() + r * groups;
       float *out = to.data() + (done + r) * k;
-      auto value = [&](int64_t i, int64_t g) {
-        out[i] = codedValue(t.form, codes[i], scales[g], zeros ? zeros[g] : 0);
-      };
+      auto numbers = [&](int64_t g) { return GroupNumbers::of(t.form, some, r, g, groups); };
       if (!t.groupOf.empty())
         for (int64_t i = 0; i < k; ++i)
-          value(i, t.groupOf[i]);
+          out[i] = numbers(t.groupOf[i]).value(codes[i]);
       else
-        for (int64_t g = 0; g < groups; ++g)
+        for (int64_t g = 0; g < groups; ++g) {
+          GroupNumbers mine = numbers(g);
           for (int64_t i = g * t.form.group; i < std::min((g + 1) * t.form.group, k); ++i)
-            value(i, g);
+            out[i] = mine.value(codes[i]);
+        }
     }
   }
   return absl::OkStatus();

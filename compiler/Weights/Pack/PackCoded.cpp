@@ -8,24 +8,19 @@
 namespace heddle {
 
 CodedForm formOf(const Coding &coding, int64_t k) {
-  CodedForm form;
-  form.bits = unsigned(coding.bits);
+  CodedForm form(coding);
   form.group = std::min(coding.group, std::max<int64_t>(k, 1));
-  form.scale = coding.scale == PackedType::F16    ? ScaleType::F16
-               : coding.scale == PackedType::BF16 ? ScaleType::BF16
-                                                  : ScaleType::F32;
-  form.zeros = coding.zeros;
   return form;
 }
 
-PackedType packedTypeOf(ScaleType scale) {
-  return scale == ScaleType::F16 ? PackedType::F16 : scale == ScaleType::BF16 ? PackedType::BF16 : PackedType::F32;
-}
+Coding codingOf(const CodedForm &form) { return Coding{form, !form.order.empty()}; }
 
 bool fits(const CodedForm &form, const Coding &coding, int64_t k) {
-  return form.bits == coding.bits && form.group > 0 && coding.groups(k) == form.groups(k) &&
-         packedTypeOf(form.scale) == coding.scale && form.zeros == coding.zeros &&
-         coding.ordered == !form.order.empty() && (!coding.ordered || int64_t(form.order.size()) == k);
+  Coding mine = codingOf(form);
+  if (mine.group < 1 || mine.groups(k) != coding.groups(k) || (mine.ordered && int64_t(form.order.size()) != k))
+    return false;
+  mine.group = coding.group; // both may be all of K
+  return mine == coding;
 }
 
 /// Writes a number of a type that scales and zeros have.
@@ -47,30 +42,41 @@ static Coding inPanel(Coding coding) {
 void packPanel(const Coding &coding, int64_t panel, int64_t k, const CodedRows &rows, std::vector<uint8_t> &to) {
   Coding c = inPanel(coding);
   Integers numbers;
-  int64_t groups = c.groups(k), all = groups * c.features(k), count = int64_t(rows.scales.size()) / groups;
+  int64_t groups = c.groups(k), scales = c.scales(k), all = scales * c.sectionFeatures(k);
+  int64_t count = int64_t(rows.scales.size()) / scales;
   assert(count <= panel && int64_t(rows.codes.size()) == count * k);
   to.assign(size_t(c.panelBytes(panel, k)), 0);
   // Sixteen features of every row at a time: what is read of the rows and the lines written to stay in the nearest
   // cache.
   constexpr int64_t tile = 16;
   Coding::Place<int64_t> places[tile];
+  int64_t low = c.bits == 8 ? 8 : 4;
   for (int64_t first = 0; first < all; first += tile) {
     for (int64_t j = 0; j < tile; ++j)
       places[j] = c.at(numbers, int64_t(0), first + j, panel, k);
     for (int64_t n = 0; n < panel; ++n)
       for (int64_t j = 0; j < tile; ++j) {
         bool there = n < count && first + j < k;
-        uint8_t code = there ? rows.codes[n * k + first + j] : uint8_t(c.offset());
-        to[places[j].code + 4 * n] |= uint8_t(code << places[j].shift);
+        unsigned code = there ? rows.codes[n * k + first + j] : c.codeOfZero();
+        to[places[j].code + 4 * n] |= uint8_t((code & ((1u << low) - 1)) << places[j].shift);
+        if (c.hasHighBits())
+          to[places[j].high + 4 * n] |= uint8_t((code >> low) << places[j].highShift);
       }
   }
-  for (int64_t n = 0; n < count; ++n)
-    for (int64_t g = 0; g < groups; ++g) {
-      auto place = c.at(numbers, n, g * c.features(k), panel, k);
-      put(&to[place.scale], c.scale, rows.scales[n * groups + g]);
-      if (c.zeros)
-        put(&to[place.zero], PackedType::F16, rows.zeros[n * groups + g]);
+  for (int64_t n = 0; n < count; ++n) {
+    for (int64_t s = 0; s < scales; ++s) {
+      auto place = c.at(numbers, n, s * c.sectionFeatures(k), panel, k);
+      put(&to[place.scale], c.scale, rows.scales[n * scales + s]);
+      if (c.zeros || c.minima)
+        put(&to[place.second], PackedType::F16, (c.zeros ? rows.zeros : rows.minima)[n * scales + s]);
     }
+    for (int64_t g = 0; c.super && g < groups; ++g) {
+      auto place = c.at(numbers, n, g * c.group, panel, k);
+      to[place.subScale] = uint8_t(rows.subScales[n * groups + g]);
+      if (c.minima)
+        to[place.subMinimum] = rows.subMinima[n * groups + g];
+    }
+  }
 }
 
 /// The order as it is before the panels.
@@ -103,9 +109,7 @@ absl::Status packCoded(CodedSource &source, const WeightLayout &layout, int64_t 
       for (count = 1; i + count < end && take.row(i + count) == take.row(i) + count; ++count)
         ;
       status = source.rows(take.row(i), count, run);
-      mine.codes.insert(mine.codes.end(), run.codes.begin(), run.codes.end());
-      mine.scales.insert(mine.scales.end(), run.scales.begin(), run.scales.end());
-      mine.zeros.insert(mine.zeros.end(), run.zeros.begin(), run.zeros.end());
+      mine.append(run);
     }
     if (!status.ok())
       break;

@@ -17,9 +17,9 @@ public:
   virtual absl::Status rows(int64_t first, int64_t count, CodedRows &to) = 0;
 };
 
-/// How a layout's codes are formed, without an order.
+/// How a layout's codes are formed, without an order; and how codes of a form lie.
 CodedForm formOf(const Coding &coding, int64_t k);
-PackedType packedTypeOf(ScaleType scale);
+Coding codingOf(const CodedForm &form);
 /// Whether codes of this form, of a matrix with k features, can be packed as `coding` says without being made again.
 bool fits(const CodedForm &form, const Coding &coding, int64_t k);
 

@@ -58,7 +58,7 @@ Arithmetic heddle::model::arithmeticOf(Operation *op) {
     return {};
   if (heddle::Coding coding = codingOf(op))
     return {Stored::f32, isa<LinearOp>(op) && attributeOf(module, "model.codes", "dots") == "dots", coding,
-            rowsOf(module)};
+            coding.super ? heddle::Coding::rowFeatures : rowsOf(module)};
   Stored stored = storedOf(attributeOf(module, "model.dtype", "f32")).value_or(Stored::f32);
   return {stored, stored == Stored::bf16 && attributeOf(module, "model.math", "wide") == "dots", {}};
 }

@@ -11,7 +11,8 @@
 //   model.codes  "dots" (as without it): a linear whose weight is coded (#model.coded) rounds its rows to 8 bits and
 //                multiplies integers, as its contract says (ModelOps.td); "wide": it is a linear over what the codes
 //                mean. A weight that is coded is not rounded to model.dtype
-//   model.rows   128 (as without it) or 32: features of a row that share a scale where model.codes is "dots"
+//   model.rows   128 (as without it) or 32: features of a row that share a scale where model.codes is "dots"; codes of
+//                two levels always have 128
 //
 // Sums are f32 whatever these say, and every other tensor is.
 //

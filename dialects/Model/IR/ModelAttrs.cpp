@@ -72,6 +72,30 @@ LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type elemen
   return why.empty() ? success() : emitError() << why;
 }
 
+/// The word of a table of integers; empty: none.
+static StringRef wordOf(CodeTable table) {
+  return table == CodeTable::NL4 ? "nl4" : table == CodeTable::E2M1 ? "e2m1" : "";
+}
+
+static std::optional<CodeTable> tableOf(StringRef word) {
+  for (CodeTable table : {CodeTable::NL4, CodeTable::E2M1})
+    if (word == wordOf(table))
+      return table;
+  return std::nullopt;
+}
+
+static void printCoding(AsmPrinter &p, const Coding &c, Type scale) {
+  p << ", coded " << c.bits << " by " << c.group << ' ' << scale << (c.zeros ? " zeros" : "")
+    << (c.minima ? " minima" : "");
+  if (c.zeroCode != Coding::kMiddle)
+    p << " zero " << c.zeroCode;
+  if (c.table != CodeTable::None)
+    p << " table " << wordOf(c.table);
+  if (c.super)
+    p << " super " << c.super;
+  p << (c.ordered ? " ordered" : "");
+}
+
 void LayoutAttr::print(AsmPrinter &p) const {
   p << '<';
   if (getPanel())
@@ -80,8 +104,7 @@ void LayoutAttr::print(AsmPrinter &p) const {
     p << "natural";
   p << ", " << getElement();
   if (Coding c = getCoding())
-    p << ", coded " << c.bits << " by " << c.group << ' ' << typeOf(getContext(), c.scale) << (c.zeros ? " zeros" : "")
-      << (c.ordered ? " ordered" : "");
+    printCoding(p, c, typeOf(getContext(), c.scale));
   if (getInOut())
     p << ", in_out";
   if (!getParts().empty()) {
@@ -92,7 +115,7 @@ void LayoutAttr::print(AsmPrinter &p) const {
   p << '>';
 }
 
-/// "8 by 128 f16 zeros ordered", after the word.
+/// "8 by 128 f16 zeros ordered", after the word `coded`.
 static ParseResult parseCoding(AsmParser &p, Coding &coding) {
   SMLoc at;
   Type scale;
@@ -104,6 +127,20 @@ static ParseResult parseCoding(AsmParser &p, Coding &coding) {
     return p.emitError(at, "expected scales of f16, bf16 or f32, got ") << scale;
   coding.scale = *type;
   coding.zeros = succeeded(p.parseOptionalKeyword("zeros"));
+  coding.minima = succeeded(p.parseOptionalKeyword("minima"));
+  if (succeeded(p.parseOptionalKeyword("zero")) && p.parseInteger(coding.zeroCode))
+    return failure();
+  if (succeeded(p.parseOptionalKeyword("table"))) {
+    StringRef word;
+    if (p.getCurrentLocation(&at) || p.parseKeyword(&word))
+      return failure();
+    std::optional<CodeTable> table = tableOf(word);
+    if (!table)
+      return p.emitError(at, "expected the table nl4 or e2m1, got ") << word;
+    coding.table = *table;
+  }
+  if (succeeded(p.parseOptionalKeyword("super")) && p.parseInteger(coding.super))
+    return failure();
   coding.ordered = succeeded(p.parseOptionalKeyword("ordered"));
   return success();
 }
@@ -153,23 +190,46 @@ Attribute LayoutAttr::parse(AsmParser &p, Type) {
 
 //===-- codes ------------------------------------------------------------------===//
 
-LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group, Type scale, bool zeros, bool ordered,
-                                bool, StringAttr from) {
+/// The fields of `#model.coded` as one value, if scales and table are known.
+static std::optional<Coding> codingOf(int64_t bits, int64_t group, Type scale, bool zeros, bool minima,
+                                      int64_t zeroCode, StringAttr table, int64_t super, bool ordered) {
   std::optional<PackedType> type = packedType(scale);
-  if (!type)
+  std::optional<CodeTable> known = table ? tableOf(table.getValue()) : CodeTable::None;
+  if (!type || !known)
+    return std::nullopt;
+  return Coding{{bits, group, *type, zeros, minima, zeroCode, *known, super}, ordered};
+}
+
+LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group, Type scale, bool zeros, bool minima,
+                                int64_t zeroCode, StringAttr table, int64_t super, bool ordered, bool,
+                                StringAttr from) {
+  if (!packedType(scale))
     return emitError() << "expected scales of f16, bf16 or f32, got " << scale;
-  // coded_c1, coded_c2 and coded_c3 are in the class.
-  if (std::string why = Coding{bits, group, *type, zeros, ordered}.wrong(); !why.empty())
+  std::optional<Coding> coding = codingOf(bits, group, scale, zeros, minima, zeroCode, table, super, ordered);
+  if (!coding) // coded_c6
+    return emitError() << "expected the table \"nl4\" or \"e2m1\", got " << table;
+  // coded_c1 to coded_c3 and coded_c5 to coded_c8 are in the class.
+  if (std::string why = coding->wrong(); !why.empty())
     return emitError() << why;
   if (from.empty() || !llvm::all_of(from.getValue(), [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }))
     return emitError() << "expected one word as the method of the codes, got " << from; // coded_c4
   if (from.getValue() == "search" && (zeros || ordered))
     return emitError() << "expected codes of a search without zeros and order, got " << (zeros ? "zeros" : "an order");
+  Coding plain{{bits, group, coding->scale}};
+  if (from.getValue() == "search" && !(*coding == plain))
+    return emitError() << "expected codes of a search without minima, table and levels";
   return success();
 }
 
+CodedAttr CodedAttr::get(MLIRContext *ctx, const Coding &c, bool inOut, StringRef from) {
+  StringAttr table = c.table == CodeTable::None ? StringAttr() : StringAttr::get(ctx, wordOf(c.table));
+  return get(ctx, c.bits, c.group, typeOf(ctx, c.scale), c.zeros, c.minima, c.zeroCode, table, c.super, c.ordered,
+             inOut, StringAttr::get(ctx, from));
+}
+
 Coding CodedAttr::getCoding() const {
-  return {getBits(), getGroup(), *packedType(getScale()), getZeros(), getOrdered()};
+  return *codingOf(getBits(), getGroup(), getScale(), getZeros(), getMinima(), getZeroCode(), getTable(), getSuper(),
+                   getOrdered());
 }
 
 //===-- the blob ---------------------------------------------------------------===//

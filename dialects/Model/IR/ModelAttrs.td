@@ -19,9 +19,10 @@ def Model_LayoutAttr : Model_Attr<"Layout", "layout"> {
     in the file; of the results, which split into 4 groups of 2 + 1 + 1 units, the second part.
     - (C1) a panel has 1 to 256 rows. (C2) panels hold reals; elements are f32, bf16, f16, i64 or i1.
     `#model.layout<panels 32, f32, coded 4 by 32 f16 zeros ordered>`: panels of codes of 4 bits, with a scale of f16
-    and a zero for each 32 features. The order of the features is stored before the panels.
+    and a zero for each 32 features. The order of the features is stored before the panels. The words after the type
+    of scales are, in this order: `zeros`, `minima`, `zero 0`, `table nl4`, `super 256`, `ordered`.
     - (C3) only panels are `in_out`. (C4) the part is there, parts and groups are positive.
-    - (C5) codes are stored in panels and mean f32; they obey `#model.coded` (C1 to C3).
+    - (C5) codes are stored in panels and mean f32; they obey `#model.coded` (C1 to C3, C5 to C8).
   }];
   let parameters = (ins "int64_t":$panel, "::mlir::Type":$element, "bool":$inOut, "int64_t":$part,
                         ArrayRefParameter<"int64_t">:$parts, "int64_t":$groups, "::heddle::Coding":$coding);
@@ -36,18 +37,29 @@ def Model_CodedAttr : Model_Attr<"Coded", "coded"> {
   let summary = "a matrix of codes, with a scale for each group of features";
   let description = [{
     `#model.coded<bits = 4, group = 32, scale = f16, zeros = true, ordered = true, from = "gptq">`. Along the features
-    that are summed (the last axis, with `in_out` the first) `group` neighbours share a scale and, with `zeros`, a
-    zero. With `ordered` the file gives the order in which they are neighbours. An element is (code - zero) * scale,
-    rounded once to f32. `from` names the source of the codes: the quantisation method of the weights file, or
-    "search", which rounds an ordinary matrix when it is read (compiler/Weights/Pack/Quantise.h).
-    - (C1) `bits` is 8 or 4. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
-    - (C4) `from` is a word, and what "search" finds has no zeros and no order.
+    that are summed (the last axis, with `in_out` the first) `group` neighbours share a scale and, with `zeros` or
+    `minima`, a zero or a minimum. With `ordered` the file gives the order in which they are neighbours. An element is
+    (integer - zero) * scale + minimum, rounded once to f32. The integer of a code is the entry of `table` ("nl4",
+    "e2m1": Coding.h), or without one code - `zero_code`; -1, as without it, is the middle of all codes. `from` names
+    the source of the codes: the quantisation method of the weights file, or "search", which rounds an ordinary matrix
+    when it is read (compiler/Weights/Pack/Quantise.h).
+
+    `#model.coded<bits = 4, group = 32, scale = f16, minima = true, zero_code = 0, super = 256, from = "gguf">`: two
+    levels. `super` features have a scale d and a minimum e, a group a sub-scale s and a sub-minimum m, whole numbers
+    of a byte, s with a sign and m without. A group has the scale d * s and the minimum e * m.
+    - (C1) `bits` is 8, 6, 5 or 4. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
+    - (C4) `from` is a word, and what "search" finds has no zeros, minima, table, levels and order.
+    - (C5) groups have zeros or minima, not both, and with minima at most 32 features. (C6) a table has a name that is known, codes of 4 bits and no
+      `zero_code`. (C7) `zero_code` is a code. (C8) two levels have groups of 16 or 32 in 256, no zeros and no order.
   }];
   let parameters = (ins "int64_t":$bits, "int64_t":$group, "::mlir::Type":$scale, DefaultValuedParameter<"bool", "false">:$zeros,
+                        DefaultValuedParameter<"bool", "false">:$minima, DefaultValuedParameter<"int64_t", "-1">:$zero_code,
+                        OptionalParameter<"::mlir::StringAttr">:$table, DefaultValuedParameter<"int64_t", "0">:$super,
                         DefaultValuedParameter<"bool", "false">:$ordered, DefaultValuedParameter<"bool", "false">:$in_out,
                         "::mlir::StringAttr":$from);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
+    static CodedAttr get(::mlir::MLIRContext *ctx, const ::heddle::Coding &coding, bool inOut, ::llvm::StringRef from);
     ::heddle::Coding getCoding() const;
     /// Whether codes are made when the weights are read.
     bool isSearched() const { return getFrom().getValue() == "search"; }

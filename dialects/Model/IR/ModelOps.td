@@ -398,14 +398,17 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     `filter` (`model-conv-to-linear`): W is [m, c, k...]; its feature t*c + i is W[m, i, t], taps t in row-major order.
     If W is a coded parameter (`#model.coded`) and `model.codes` is not "wide", rows are rounded and integers are
     multiplied. Each r features x of a row, in the order of the codes, are rounded together; r is `model.rows`, 128
-    without it. With b = max |x|:
+    without it and for codes of two levels. With b = max |x|:
     inv = 127 / b, s = b / 127, and q = x * inv rounded to the nearest integer, ties to even. If inv is not finite, all
     q are 0; if one x is a NaN or an infinity, s is NaN. A unit of features is a group, or r features of a larger
-    group. The integer sum of a unit is exact: t = sum of q * (code - zero). The rest is in f32, ascending, with w, the
-    scale of the group, and y = 0 at the beginning:
+    group. The integer sum of a unit is exact: t = sum of q * (integer - zero), and so is R = sum of q. The rest is in
+    f32, ascending, with w and u, the scale and the minimum of the group, and y = z = 0 at the beginning:
 
-    - groups of up to r: z = fma(t, w, z) over the units of r features, then y = fma(z, s, y) and z = 0;
-    - larger ones: z = fma(t, s, z) over the units of a group, then y = fma(z, w, y) and z = 0.
+    - groups of up to r: z = fma(t, w, z) and, with minima, z = fma(R, u, z) over the units of r features, then
+      y = fma(z, s, y) and z = 0;
+    - larger ones: z = fma(t, s, z) over the units of a group, then y = fma(z, w, y) and z = 0;
+    - two levels, with d and e of the super-group: z = fma(t, subscale, z) over the units of r features, v = z * d,
+      with minima v = fma(e, M, v), where M = sum of subminimum * R is exact, then y = fma(v, s, y) and z = 0.
 
     So the bits of a row depend on that row alone, and are the same on every processor.
     - (C1) W has rank 2 and n features.

@@ -6,11 +6,7 @@
 //   natural   the elements as the file has them
 //   panels    [ceil(N/panel)][ceil(K/pair)][panel][pair], zeros behind N and K. In 16 bits `pair` is 2: a word
 //             of 4 bytes holds two neighbours along K
-//   coded      panels of codes of 8 or 4 bits instead of numbers (struct Coding): [order, if it is one of its own: i32
-//             [K], padded to 64 bytes] and then [ceil(N/panel)][blocks of K] times [scales, panel of 16 or 32 bits]
-//             [zeros, panel of f16, if there are some][codes: words of 4 bytes [features / per][panel]]. A word of 8
-//             bits holds the features 4s .. 4s+3 of its block, one of 4 bits 8s+b in the low and 8s+4+b in the high
-//             half of byte b. Codes are unsigned: 0 is stored as 128 or 8. Behind N and K scales are 0 and codes mean 0
+//   coded     panels of integer codes with their scales inside (Coding.h), behind their order if they have one
 //
 // Panels of a tensor [N, c, k...], the filter of a convolution, have K = c * Πk: summed feature t*c + i is element
 // (i, t) of the file, so that channels are side by side as they are in what is multiplied.
@@ -23,38 +19,10 @@
 #ifndef HEDDLE_DIALECTS_MODEL_IR_WEIGHTLAYOUT_H
 #define HEDDLE_DIALECTS_MODEL_IR_WEIGHTLAYOUT_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/Hashing.h"
+#include "dialects/Model/IR/Coding.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/MathExtras.h"
-#include <cstdint>
-#include <string>
 
 namespace heddle {
-
-/// The type of an element in the blob.
-enum class PackedType : uint8_t { F32, BF16, F16, I64, Bool };
-
-/// Bytes of an element.
-inline unsigned width(PackedType type) {
-  switch (type) {
-  case PackedType::F32: return 4;
-  case PackedType::BF16:
-  case PackedType::F16: return 2;
-  case PackedType::I64: return 8;
-  case PackedType::Bool: return 1;
-  }
-  return 0;
-}
-inline bool isReal(PackedType type) { return type != PackedType::I64 && type != PackedType::Bool; }
-
-/// Calculates with numbers, where a kernel makes code that calculates.
-struct Integers {
-  int64_t add(int64_t x, int64_t y) const { return x + y; }
-  int64_t mul(int64_t x, int64_t y) const { return x * y; }
-  int64_t div(int64_t x, int64_t y) const { return x / y; }
-  int64_t rem(int64_t x, int64_t y) const { return x % y; }
-};
 
 /// Rows [g*stride + begin, g*stride + end) for g in [0, groups).
 struct RowGroups {
@@ -68,82 +36,6 @@ struct RowGroups {
   }
   int64_t row(int64_t i) const { return row(Integers(), i); }
 };
-
-/// How numbers are laid out as codes: value = (code - offset - zero) * scale, the scale and the zero those of a group
-/// of `group` neighbours along K (the last group of K may be shorter).
-struct Coding {
-  int64_t bits = 0;                   ///< of a code, 8 or 4; 0: numbers are laid out as they are
-  int64_t group = 0;                  ///< all K where K is no larger
-  PackedType scale = PackedType::F16; ///< f16, bf16 or f32
-  bool zeros = false;                 ///< whether groups have zeros
-  bool ordered = false;               ///< neighbours are those of an order of features that is before the panels
-
-  /// The most features of a row that share a scale, and the fewest (ModelOps.td, linear).
-  static constexpr int64_t rowFeatures = 128, fewestRowFeatures = 32;
-
-  explicit operator bool() const { return bits != 0; }
-  int64_t offset() const { return int64_t(1) << (bits - 1); }
-  /// Features in a word of 4 bytes.
-  int64_t perWord() const { return 32 / bits; }
-  bool operator==(const Coding &o) const {
-    return bits == o.bits && group == o.group && scale == o.scale && zeros == o.zeros && ordered == o.ordered;
-  }
-
-  /// Groups of K features, and how many each has in a panel: with zeros at the end a whole number of `rowFeatures`, or
-  /// 16, 32, 64 or 96 of them.
-  int64_t groups(int64_t k) const { return group < k ? (k + group - 1) / group : 1; }
-  int64_t features(int64_t k) const {
-    int64_t whole = k > rowFeatures ? rowFeatures : k > fewestRowFeatures ? fewestRowFeatures : 16;
-    return group < k ? group : int64_t(llvm::alignTo(uint64_t(k), uint64_t(whole)));
-  }
-  /// Bytes of the order, of what is before the codes of a group, of a group, and of a panel.
-  int64_t orderBytes(int64_t k) const { return ordered ? int64_t(llvm::alignTo(uint64_t(4 * k), 64)) : 0; }
-  int64_t headBytes(int64_t panel) const { return panel * (width(scale) + (zeros ? 2 : 0)); }
-  int64_t groupBytes(int64_t panel, int64_t k) const { return headBytes(panel) + panel * features(k) * bits / 8; }
-  int64_t panelBytes(int64_t panel, int64_t k) const { return groups(k) * groupBytes(panel, k); }
-
-  /// Byte offsets of what makes element (n, p), p counted in the order: the byte of its code, whose bits begin at
-  /// `shift`. `c` as in WeightLayout::at.
-  template <typename Number> struct Place {
-    Number scale, zero, code, shift;
-  };
-  template <typename Number, typename Calculator>
-  Place<Number> at(const Calculator &c, Number n, Number p, int64_t panel, int64_t k) const {
-    Number lane = c.rem(n, panel), in = c.rem(p, features(k));
-    Number first = c.mul(c.div(n, panel), panelBytes(panel, k));
-    Number group = c.add(c.add(first, c.mul(c.div(p, features(k)), groupBytes(panel, k))), orderBytes(k));
-    Place<Number> place;
-    place.scale = c.add(group, c.mul(lane, width(scale)));
-    place.zero = c.add(c.add(group, c.mul(lane, int64_t(2))), panel * width(scale));
-    Number word = c.add(c.mul(c.div(in, perWord()), panel), lane);
-    place.code = c.add(c.add(group, c.mul(word, int64_t(4))), c.rem(in, int64_t(4)));
-    place.code = c.add(place.code, headBytes(panel));
-    place.shift = c.mul(c.rem(c.div(in, int64_t(4)), bits == 4 ? int64_t(2) : int64_t(1)), int64_t(4));
-    return place;
-  }
-
-  /// Why there is no such coding; empty: there is.
-  std::string wrong() const {
-    if (bits != 8 && bits != 4)
-      return "codes have 8 or 4 bits, not " + std::to_string(bits);
-    if (group < 1 || group > (int64_t(1) << 32))
-      return "a group has 1 or more features, not " + std::to_string(group);
-    if (scale != PackedType::F16 && scale != PackedType::BF16 && scale != PackedType::F32)
-      return "scales are f16, bf16 or f32";
-    return "";
-  }
-  /// Why K features have no such groups; empty: they do.
-  std::string misfit(int64_t k) const {
-    if (group >= k || (group % 16 == 0 && rowFeatures % group == 0) || group % rowFeatures == 0)
-      return "";
-    return "groups have 16, 32, 64 or a multiple of " + std::to_string(rowFeatures) + " features, or all " +
-           std::to_string(k) + ", but not " + std::to_string(group);
-  }
-};
-
-inline llvm::hash_code hash_value(const Coding &c) {
-  return llvm::hash_combine(c.bits, c.group, unsigned(c.scale), c.zeros, c.ordered);
-}
 
 struct WeightLayout {
   PackedType type = PackedType::F32; ///< of the numbers, also where they are laid out as codes

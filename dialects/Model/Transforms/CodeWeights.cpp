@@ -159,7 +159,6 @@ void CodeWeights::runOnOperation() {
     if (auto shape = lengths(matrix.ops.front()); shape && matrix.tables)
       vocabularies.insert(shape->first);
 
-  Builder b(&getContext());
   SmallVector<Candidate> tooSmall;
   int64_t rounded = 0, excluded = 0;
   for (auto &[name, matrix] : matrices) {
@@ -179,8 +178,8 @@ void CodeWeights::runOnOperation() {
     ++rounded;
     bool output = matrix.linears && vocabularies.contains(results);
     int64_t size = output ? kOutputGroup : group == 0 ? features : std::min<int64_t>(group, features);
-    auto coded = CodedAttr::get(&getContext(), output ? kOutputBits : int64_t(bits), size, b.getF16Type(),
-                                /*zeros=*/false, /*ordered=*/false, matrix.inOut, b.getStringAttr("search"));
+    heddle::Coding coding{{output ? kOutputBits : int64_t(bits), size}};
+    auto coded = CodedAttr::get(&getContext(), coding, matrix.inOut, "search");
     for (ParamOp op : matrix.ops)
       op.setCodedAttr(coded);
   }

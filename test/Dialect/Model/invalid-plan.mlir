@@ -52,7 +52,7 @@
 
 // -----
 
-// expected-error @below {{codes have 8 or 4 bits, not 3}}
+// expected-error @below {{codes have 8, 6, 5 or 4 bits, not 3}}
 #layout_c5_bits = #model.layout<panels 32, f32, coded 3 by 32 f16>
 
 // -----
@@ -62,7 +62,7 @@
 
 // -----
 
-// expected-error @below {{codes have 8 or 4 bits, not 2}}
+// expected-error @below {{codes have 8, 6, 5 or 4 bits, not 2}}
 #coded_c1 = #model.coded<bits = 2, group = 32, scale = f16, from = "gptq">
 
 // -----
@@ -89,6 +89,67 @@
 
 // expected-error @below {{expected codes of a search without zeros and order, got}}
 #coded_c4_search = #model.coded<bits = 4, group = 32, scale = f16, zeros = true, from = "search">
+
+// -----
+
+// expected-error @below {{expected codes of a search without minima, table and levels}}
+#coded_c4_levels = #model.coded<bits = 4, group = 32, scale = f16, super = 256, from = "search">
+
+// -----
+
+// expected-error @below {{groups have zeros or minima, not both}}
+#coded_c5 = #model.coded<bits = 4, group = 32, scale = f16, zeros = true, minima = true, from = "gguf">
+
+// -----
+
+// expected-error @below {{groups with minima have at most 32 features, not 64}}
+#coded_c5_group = #model.coded<bits = 4, group = 64, scale = f16, minima = true, from = "gguf">
+
+// -----
+
+// expected-error @below {{expected the table "nl4" or "e2m1", got "nf4"}}
+#coded_c6 = #model.coded<bits = 4, group = 32, scale = f16, table = "nf4", from = "gguf">
+
+// -----
+
+// expected-error @below {{indices of a table have 4 bits and no code of 0}}
+#coded_c6_bits = #model.coded<bits = 5, group = 32, scale = f16, table = "nl4", from = "gguf">
+
+// -----
+
+// expected-error @below {{the code of 0 is one of 4 bits, not 16}}
+#coded_c7 = #model.coded<bits = 4, group = 32, scale = f16, zero_code = 16, from = "gguf">
+
+// -----
+
+// expected-error @below {{two levels have groups of 16 or 32 features in super-groups of 256 and no zeros}}
+#coded_c8 = #model.coded<bits = 4, group = 64, scale = f16, super = 256, from = "gguf">
+
+// -----
+
+// expected-error @below {{two levels have features in the order of the file}}
+#coded_c8_ordered = #model.coded<bits = 4, group = 32, scale = f16, super = 256, ordered = true, from = "gguf">
+
+// -----
+
+// expected-error @below {{expected the table nl4 or e2m1, got nf4}}
+#layout_c5_table = #model.layout<panels 32, f32, coded 4 by 32 f16 table nf4>
+
+// -----
+
+func.func @param_c4_levels() {
+  // expected-error @below {{has codes that do not fit: two levels have a multiple of 256 features, but not 128}}
+  %w = model.param "w" {coded = #model.coded<bits = 4, group = 32, scale = f16, super = 256, from = "gguf">} : !model.tensor<[4, 128], f32>
+  return
+}
+
+// -----
+
+func.func @param_c4_five_bits() {
+  // expected-error @below {{has codes that do not fit: codes of 5 bits have groups of a multiple of 32 features, but not 16}}
+  %w = model.param "w" {coded = #model.coded<bits = 5, group = 16, scale = f16, from = "gguf">} : !model.tensor<[4, 64], f32>
+  return
+}
 
 // -----
 

@@ -7,6 +7,8 @@
 // CHECK-DAG: !state_3_B_capacity_8_f = !model.state<[3, B, capacity, 8], f32>
 // CHECK-DAG: [[LA:#panels[0-9]*]] = #model.layout<panels 32, f32, coded 4 by 128 bf16 zeros ordered, part 1 of [1, 1] groups 1>
 // CHECK-DAG: [[LB:#panels[0-9]*]] = #model.layout<panels 32, f32, coded 8 by 32 f16, in_out>
+// CHECK-DAG: [[LC:#panels[0-9]*]] = #model.layout<panels 32, f32, coded 4 by 32 f16 minima zero 0 super 256>
+// CHECK-DAG: [[LD:#panels[0-9]*]] = #model.layout<panels 32, f32, coded 4 by 32 f16 table nl4 super 256>
 // CHECK-LABEL: func.func @sizes
 // CHECK-SAME: !B_H_2_2_T_1_768_f
 func.func @sizes(%x: !model.tensor<[B, "(H-2)//2+1", "T+T+1", 768], f32>) {
@@ -35,6 +37,12 @@ func.func @codes() {
   // CHECK: model.param "b" {coded = #model.coded<bits = 8, group = 32, scale = f16, in_out = true, from = "search">, layout = [[LB]]} : !
   %b = model.param "b" {coded = #model.coded<bits = 8, group = 32, scale = f16, in_out = true, from = "search">,
                         layout = #model.layout<panels 32, f32, coded 8 by 32 f16, in_out>} : !model.tensor<[100, 64], f32>
+  // CHECK: model.param "c" {coded = #model.coded<bits = 4, group = 32, scale = f16, minima = true, zero_code = 0, super = 256, from = "gguf">, layout = [[LC]]} : !
+  %c = model.param "c" {coded = #model.coded<bits = 4, group = 32, scale = f16, minima = true, zero_code = 0, super = 256, from = "gguf">,
+                        layout = #model.layout<panels 32, f32, coded 4 by 32 f16 minima zero 0 super 256>} : !model.tensor<[64, 512], f32>
+  // CHECK: model.param "d" {coded = #model.coded<bits = 4, group = 32, scale = f16, table = "nl4", super = 256, from = "gguf">, layout = [[LD]]} : !
+  %d = model.param "d" {coded = #model.coded<bits = 4, group = 32, scale = f16, table = "nl4", super = 256, from = "gguf">,
+                        layout = #model.layout<panels 32, f32, coded 4 by 32 f16 table nl4 super 256>} : !model.tensor<[64, 512], f32>
   return
 }
 

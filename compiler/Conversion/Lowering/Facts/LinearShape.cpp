@@ -94,8 +94,8 @@ static bool onlyRows(LinearOp op) {
 /// Whether rows of both are the same bytes, and of equal working memory.
 static bool preparedAlike(LinearOp a, LinearOp b) {
   Coding x = arithmeticOf(a).coding, y = arithmeticOf(b).coding;
-  return x.bits == y.bits && x.group == y.group && x.zeros == y.zeros &&
-         preparationOf(a).threadBytes == preparationOf(b).threadBytes;
+  x.scale = y.scale;
+  return x == y && preparationOf(a).threadBytes == preparationOf(b).threadBytes;
 }
 
 SmallVector<LinearOp> heddle::loops::readersOfRows(LinearOp op) {

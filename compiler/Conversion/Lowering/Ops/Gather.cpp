@@ -8,6 +8,7 @@
 #include "compiler/Conversion/Lowering/Frame/Lookups.h"
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/Abi.h"
+#include "compiler/Conversion/Lowering/Language/CodeNumbers.h"
 #include "compiler/Conversion/Lowering/Language/Halves.h"
 #include "compiler/Conversion/Lowering/Language/LayoutCode.h"
 
@@ -47,14 +48,26 @@ static void decodeRows(Lower &l, EmbeddingOp op, const WeightLayout &layout) {
       auto place = coding.at(LayoutCode{l}, n, p, layout.panel, layout.inOut ? rows : width);
       if (coding.ordered)
         feature = l.toIndex(arith::ExtSIOp::create(l.b, l.b.getI64Type(), l.load(i32, l.at(from, j, i32))));
-      Value byte = arith::ExtUIOp::create(l.b, i32, l.load(i8, l.at(from, place.code, i8)));
-      Value shift = arith::IndexCastOp::create(l.b, i32, place.shift);
-      Value code = arith::ShRUIOp::create(l.b, byte, shift);
-      code = arith::AndIOp::create(l.b, code, l.integer(i32, (1 << coding.bits) - 1));
-      Value x = l.subf(Value(arith::SIToFPOp::create(l.b, f32, code)), l.real(double(coding.offset())));
-      if (coding.zeros)
-        x = l.subf(x, real(PackedType::F16, place.zero));
-      Value value = l.mulf(x, real(coding.scale, place.scale));
+      auto word = [&](Value at) -> Value { return arith::ExtUIOp::create(l.b, i32, l.load(i8, l.at(from, at, i8))); };
+      auto field = [&](Value at, Value shift, int64_t bits) -> Value {
+        Value by = arith::IndexCastOp::create(l.b, i32, shift), moved = arith::ShRUIOp::create(l.b, word(at), by);
+        return arith::AndIOp::create(l.b, moved, l.integer(i32, (1 << bits) - 1));
+      };
+      int64_t low = coding.bits == 8 ? 8 : 4;
+      Value code = field(place.code, place.shift, low);
+      if (coding.hasHighBits()) {
+        Value high = field(place.high, place.highShift, coding.bits - low);
+        code = arith::OrIOp::create(l.b, code, arith::ShLIOp::create(l.b, high, l.integer(i32, low)).getResult());
+      }
+      GroupValues group{real(coding.scale, place.scale), {}, {}};
+      (coding.minima ? group.minimum : group.zero) =
+          coding.zeros || coding.minima ? real(PackedType::F16, place.second) : Value();
+      if (coding.super) {
+        Value subScale = signedByte(l, word(place.subScale), l.integer(i32, 24));
+        Value none = l.integer(i32, 0);
+        group = group.times(l, subScale, coding.minima ? unsignedByte(l, word(place.subMinimum), none) : Value());
+      }
+      Value value = group.number(l, coding, code);
       l.store(value, l.at(target, feature, f32));
     });
   });

@@ -10,26 +10,12 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-Products heddle::loops::productsOf(Operation *op) {
-  TargetAttr target = targetOf(op);
-  if (!target || !target.getNeeds())
-    return Products::Plain;
-  SmallVector<StringRef> words;
-  target.getNeeds().getValue().split(words, ' ');
-  auto has = [&](StringRef word) { return llvm::is_contained(words, word); };
-  if (target.getLanes() == 16)
-    return has("avx512vnni") ? Products::Quads : has("avx512bw") ? Products::Pairs : Products::Plain;
-  if (target.getLanes() == 8)
-    return has("avxvnni") ? Products::Quads : has("avx2") ? Products::Pairs : Products::Plain;
-  return has("i8mm") ? Products::Quads : has("dotprod") ? Products::SignedQuads : Products::Plain;
-}
-
 IntegerRow::IntegerRow(const Arithmetic &arithmetic, int64_t k, Products products)
     : coding(arithmetic.coding), products(products), k(k), features(coding.groups(k) * coding.features(k)),
       block(arithmetic.rows), unit(arithmetic.unit(k)), units(features / unit), scales((features + block - 1) / block),
       codeBytes(products == Products::Pairs && coding.bits == 8 ? 2 : 1), scalesAt(features * codeBytes),
-      offsetsAt(scalesAt + 4 * scales), sumsAt(offsetsAt + 4 * units) {
-  bytes = int64_t(llvm::alignTo(uint64_t(sumsAt + (coding.zeros ? 4 * units : 0)), 64));
+      offsetsAt(scalesAt + 4 * scales), sumsAt(offsetsAt + 4 * units), pairsAt(sumsAt + (hasSums() ? 4 * units : 0)) {
+  bytes = int64_t(llvm::alignTo(uint64_t(pairsAt + (hasPairs() ? 2 * units : 0)), 64));
 }
 
 /// The `count` features from `number` * `block` on: their scale, their codes and the sums of their units.
@@ -82,12 +68,18 @@ void IntegerRow::roundBlock(Code &c, Value from, Value to, Value number, int64_t
       return Values{add(carried[0], code)};
     })[0];
     Value sum = c.foldLanes(sums, add), index = c.add(c.mul(number, block / unit), u);
-    Value offset = arith::MulIOp::create(c.b, sum, c.integer(i32, -coding.offset()));
+    Value offset = arith::MulIOp::create(c.b, sum, c.integer(i32, -offsetOfBytes(coding, products)));
     c.store(offset, c.at(c.at(to, c.constant(offsetsAt), i8), index, i32));
-    if (coding.zeros) {
-      Value minus = arith::SubIOp::create(c.b, c.integer(i32, 0), sum);
-      Value real = arith::SIToFPOp::create(c.b, f32, minus);
+    if (hasSums()) {
+      Value factor = coding.zeros ? Value(arith::SubIOp::create(c.b, c.integer(i32, 0), sum)) : sum;
+      Value real = arith::SIToFPOp::create(c.b, f32, factor);
       c.store(real, c.at(c.at(to, c.constant(sumsAt), i8), index, f32));
+    }
+    if (hasPairs()) {
+      Value in = c.rem(index, c.constant(4)), two = c.constant(2);
+      Value place = c.add({c.mul(c.rem(in, two), 2), c.div(in, two)});
+      Value half = arith::TruncIOp::create(c.b, c.b.getI16Type(), sum);
+      c.store(half, c.at({c.at(to, c.constant(pairsAt), i8), c.add(c.sub(index, in), place)}, half.getType()));
     }
   });
 }

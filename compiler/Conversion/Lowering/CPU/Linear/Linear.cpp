@@ -443,10 +443,17 @@ void LinearKernel::emit() {
   c.when(c.less(c.constant(fewRows(op)), rows), many, few);
 }
 
-/// "_codes4_by_32_2".
+/// "_codes4_by_32_2", and what else its code depends on.
 static std::string textOf(const Coding &coding) {
-  return "_codes" + std::to_string(coding.bits) + "_by_" + std::to_string(coding.group) + "_" +
-         std::to_string(int(coding.scale)) + (coding.zeros ? "_zeros" : "") + (coding.ordered ? "_ordered" : "");
+  std::string text = "_codes" + std::to_string(coding.bits) + "_by_" + std::to_string(coding.group) + "_" +
+                     std::to_string(int(coding.scale));
+  if (coding.super)
+    text += "_of_" + std::to_string(coding.super);
+  if (coding.table != CodeTable::None)
+    text += "_table_" + std::to_string(int(coding.table));
+  else if (coding.zeroCode != Coding::kMiddle)
+    text += "_from_" + std::to_string(coding.zeroCode);
+  return text + (coding.zeros ? "_zeros" : "") + (coding.minima ? "_minima" : "") + (coding.ordered ? "_ordered" : "");
 }
 
 /// The function that decodes a panel of the weight of `op`: (matrix, number of the panel, to). In the function of the

@@ -21,7 +21,7 @@ bool heddle::loops::multipliesMatrices(model::LinearOp op) {
     return false;
   if (arithmetic.integers()) {
     int64_t unit = arithmetic.unit(k);
-    return unit % MatrixTiles::bytes == 0 && MatrixTiles::has(op, "amx-int8");
+    return unit % MatrixTiles::bytes == 0 && !arithmetic.coding.minima && MatrixTiles::has(op, "amx-int8");
   }
   return arithmetic.dots && !arithmetic.coding && k % (2 * MatrixTiles::words) == 0 && MatrixTiles::has(op, "amx-bf16");
 }
@@ -106,7 +106,7 @@ void MatrixSums::integers(const Tile &tile, Value unit, Value to) {
   if (tile.codes) {
     codes = byte(tile.codes, c.mul(unit, record->unit * panel));
   } else {
-    Value group = byte(tile.stream, c.mul(c.div(unit, c.constant(inGroup)), coding.groupBytes(panel, record->k)));
+    Value group = byte(tile.stream, c.mul(c.div(unit, c.constant(inGroup)), coding.sectionBytes(panel, record->k)));
     codes = byte(byte(group, c.mul(c.rem(unit, c.constant(inGroup)), record->unit * panel)), coding.headBytes(panel));
   }
   Value left = byte(tile.left, c.mul(unit, record->unit));
@@ -141,7 +141,7 @@ Values MatrixSums::scales(const Tile &tile, Value group) {
 /// Adds the integers of `units` units at `from`, those of stretch `number`, to the sums.
 void MatrixSums::reals(const Tile &tile, Value number, int64_t units, Value from) {
   const Coding &coding = record->coding;
-  int64_t inGroup = coding.features(record->k) / record->unit, groupBytes = coding.groupBytes(panel, record->k);
+  int64_t inGroup = coding.features(record->k) / record->unit, groupBytes = coding.sectionBytes(panel, record->k);
   Type f32 = c.f32(), i32 = c.b.getI32Type(), lanes = c.vec(f32);
   Value first = c.mul(number, unitsOfStretch());
   SmallVector<Values> zeros, scalesOf;
@@ -234,22 +234,24 @@ int64_t MatrixSums::unpackedBytes(const Coding &coding, int64_t k, int64_t panel
   return coding.groups(k) * coding.features(k) * panel;
 }
 
+bool MatrixSums::unpacks(const Coding &coding) { return coding.bits != 8; }
+
 void MatrixSums::unpack(Code &c, const Coding &coding, int64_t k, int64_t panel, Value stream, Value to) {
   Type i8 = c.b.getI8Type(), i32 = c.b.getI32Type();
-  int64_t line = panel * 4, inGroup = coding.features(k) / coding.perWord();
+  int64_t features = coding.features(k), line = panel * 4;
   auto byte = [&](Value base, Value at) { return c.at(base, at, i8); };
   c.loop(c.constant(0), c.constant(coding.groups(k)), 1, [&](Value number) {
-    Value group = byte(byte(stream, c.mul(number, coding.groupBytes(panel, k))), c.constant(coding.headBytes(panel)));
-    Value bytes = byte(to, c.mul(number, coding.features(k) * panel));
-    c.loop(c.constant(0), c.constant(inGroup), 1, [&](Value s) {
-      Value from = byte(group, c.mul(s, line)), two = byte(bytes, c.mul(s, 2 * line));
+    Value group = byte(byte(stream, c.mul(number, coding.sectionBytes(panel, k))), c.constant(coding.headBytes(panel)));
+    Value bytes = byte(to, c.mul(number, features * panel));
+    c.loop(c.constant(0), c.constant(features / coding.blockFeatures()), 1, [&](Value s) {
+      Value from = byte(group, c.mul(s, coding.blockLines() * line));
+      Value lines = byte(bytes, c.mul(s, coding.blockFeatures() * panel));
       for (int64_t n = 0; n < panel; n += c.lanes) {
-        Value words = c.loadLanes(i32, byte(from, c.constant(n * 4)));
-        Value four = c.integer(words.getType(), 4), mask = c.integer(words.getType(), 0x0f0f0f0f);
-        Value high = arith::ShRUIOp::create(c.b, words, four);
-        Value even = arith::AndIOp::create(c.b, words, mask), odd = arith::AndIOp::create(c.b, high, mask);
-        c.storeLanes(even, byte(two, c.constant(n * 4)));
-        c.storeLanes(odd, byte(two, c.constant(line + n * 4)));
+        auto load = [&](int64_t l) { return Values{c.loadLanes(i32, byte(from, c.constant(l * line + n * 4)))}; };
+        eachQuad(c, coding, load, [&](int64_t quad, const Values &codes) {
+          Value word = multipliedBytes(c, coding, Products::Quads, codes.front()).bytes;
+          c.storeLanes(word, byte(lines, c.constant(quad * line + n * 4)));
+        });
       }
     });
   });

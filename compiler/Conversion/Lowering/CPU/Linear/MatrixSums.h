@@ -3,7 +3,7 @@
 // What a tile of up to 32 rows by up to 32 results does where the processor has matrix registers (MatrixTiles.h). Rows
 // are those of scratch, pairs of bf16 or records (IntegerRows.h); there are as many after the last one as a register
 // holds, with anything in them. Weights are laid out as for vectors: a panel is what a register wants, 64 bytes of each
-// row of words. Codes of 4 bits are unpacked first. Sums are left in memory, f32 [32][results of the tile].
+// row of words. Codes of fewer than 8 bits are unpacked first. Sums are left in memory, f32 [32][results of the tile].
 //
 // Sums of pairs are not those of vdpbf16ps, so these registers make all of them, of one row too. Sums of bytes are
 // exact: whatever follows is done as in CodedSums.h, in the same order, and gives the same bits.
@@ -49,7 +49,9 @@ public:
   /// Where the sum of a row (index) and the first result of vector j of the tile is.
   Value at(const Tile &tile, Value row, int64_t j);
 
-  /// Writes the codes of the panel at `stream`, of 4 bits each, to `to` as bytes: words [features / 4][panel].
+  /// Whether codes have to be unpacked, and that: writes those of the panel at `stream` to `to` as the bytes that are
+  /// multiplied, words [features / 4][panel].
+  static bool unpacks(const Coding &coding);
   static void unpack(Code &c, const Coding &coding, int64_t k, int64_t panel, Value stream, Value to);
   /// Bytes of such a panel.
   static int64_t unpackedBytes(const Coding &coding, int64_t k, int64_t panel);

@@ -28,7 +28,7 @@ static int64_t panelBytes(LinearOp op, const Arithmetic &arithmetic, int64_t k) 
   int64_t bytes = MatrixSums::unpackedBytes(arithmetic.coding, k, panel);
   if (!arithmetic.dots)
     return LinearScratch::linesOf(4 * bytes);
-  return arithmetic.coding.bits == 4 && multipliesMatrices(op) ? LinearScratch::linesOf(bytes) : 0;
+  return MatrixSums::unpacks(arithmetic.coding) && multipliesMatrices(op) ? LinearScratch::linesOf(bytes) : 0;
 }
 
 plan::Preparation heddle::loops::registerPreparation(LinearOp op) {
