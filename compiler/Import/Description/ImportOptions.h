@@ -4,6 +4,7 @@
 
 #include "compiler/Folder/ModelFolder.h"
 #include "compiler/Import/Description/Library.h"
+#include "compiler/Weights/Adapter/AdapterChoice.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ struct NeededWeight {
 
 struct ImportOptions {
   std::string modules; ///< the folder of modules.json, where it is not that of the model (sentence-transformers)
+  /// --pool: kinds of pooling joined by `+`, instead of modules.json; `none`: no vectors; "": what modules.json says.
+  std::string pool;
+  bool bodyAlone = false; ///< of a family the class without a head, whichever config.json names: for vectors
   /// The path of a description, of a Hugging Face directory, of a config.json under any name, or of a GGUF file.
   std::string path;
   /// What a GGUF file says in the place of a directory's files; the driver makes it (compiler/Gguf).
@@ -39,6 +43,8 @@ struct ImportOptions {
   std::vector<std::pair<std::string, std::string>> sets;
   /// --weights: replaces the file that the description names.
   std::string weightsPath;
+  /// --lora: adapters that are merged into the weights, in this order.
+  std::vector<AdapterChoice> adapters;
   /// --target-tokenizer: the tokenizer of what the model writes, a file or a folder.
   std::string targetTokenizer;
   /// --bound DIM=MAX, in addition to the description's `dims`.
