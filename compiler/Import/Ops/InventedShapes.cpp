@@ -15,7 +15,7 @@ static constexpr int64_t manyRows = 1 << 20;
 bool heddle::isManyRows(int64_t n) { return n == manyRows; }
 
 /// An attribute that is a list of integers, such as `shape` and `taps`.
-static Shape integersOf(const Value &v) {
+static Shape lengthsOf(const Value &v) {
   Sizes out;
   if (!v.is(K::List))
     return std::nullopt;
@@ -61,7 +61,7 @@ Shape OpCall::inventedShape(StringRef kind) {
     return wide ? Shape(Sizes{optionalInteger("rows").value_or(manyRows), *wide}) : std::nullopt;
   }
   if (op == "parameter")
-    return integersOf(attr("shape"));
+    return lengthsOf(attr("shape"));
   if (op == "bucket_bias")
     return Shape(Sizes{integer("buckets"), integer("heads")});
   mlir::Value x = operands.empty() || operands[0].isBad() ? mlir::Value() : tensor(0);
@@ -93,7 +93,7 @@ Shape OpCall::inventedShape(StringRef kind) {
     std::optional<int64_t> said = begins(optionalInteger("out"));
     int64_t out = said ? *said : *width(last);
     Value taps = attr("taps"); // a number is one for every axis between the first and the last
-    Shape shape = taps.is(K::Integer) ? Shape(Sizes(type.getRank() - 2, taps.asInteger())) : integersOf(taps);
+    Shape shape = taps.is(K::Integer) ? Shape(Sizes(type.getRank() - 2, taps.asInteger())) : lengthsOf(taps);
     if (kind == "bias" || !shape)
       return kind == "bias" ? Shape(Sizes{out}) : std::nullopt;
     shape->insert(shape->begin(), {out, *last / integer("groups", 1, 1)});
