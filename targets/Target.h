@@ -66,6 +66,7 @@ struct TargetOptions {
   bool alone = false;   ///< with `emulate`: no PTX next to it
   bool races = false;   ///< with `emulate`: every access is reported
   bool cubin = false;   ///< kernels assembled, too
+  bool quick = false;   ///< code that is quickly made and slow; kernels that become PTX are optimised as ever
 };
 
 /// Why there are no targets: a text, or the name of a machine (of `kind`) that nothing knows, and those that there are.

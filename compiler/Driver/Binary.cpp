@@ -242,8 +242,8 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   std::string refused;
   bool good = false;
   unsigned missing = 0;
-  Background compiled(
-      [&] { good = host::compileParts(functions, target, false, refused, &missing, options.codeCache); });
+  host::CodeOptions how{/*stayBitcode=*/false, options.forTarget.quick, options.codeCache};
+  Background compiled([&] { good = host::compileParts(functions, target, how, refused, &missing); });
   std::optional<Phase> phase;
   llvm::raw_ostream *say = options.time ? &console.err : nullptr;
   phase.emplace("weights, while code is generated", say);

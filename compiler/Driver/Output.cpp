@@ -122,7 +122,8 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
     return writeBinary(console, parts[0].module, *code, card, host, options, words);
   phase.emplace("code generation", options.time ? &console.err : nullptr);
   std::vector<host::CodePart> functions = host::splitFunctions(*code);
-  if (!host::compileParts(functions, host, true, error) || !(code = host::joinParts(functions, joined.llvm, error)))
+  if (!host::compileParts(functions, host, {/*stayBitcode=*/true}, error) ||
+      !(code = host::joinParts(functions, joined.llvm, error)))
     return refused();
   int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
     return host::emit(*code, *machine, host::Output::Object, os, error);

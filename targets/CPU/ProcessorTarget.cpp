@@ -39,7 +39,8 @@ public:
       return false;
     addCard(*all, cardText(module));
     std::vector<host::CodePart> parts = host::splitFunctions(*all);
-    if (!host::compileParts(parts, cpu, true, error) || !(all = host::joinParts(parts, joined.llvm, error)))
+    if (!host::compileParts(parts, cpu, {/*stayBitcode=*/true}, error) ||
+        !(all = host::joinParts(parts, joined.llvm, error)))
       return false;
     if (what == "asm")
       return host::emit(*all, *machine, host::Output::Assembly, os, error);

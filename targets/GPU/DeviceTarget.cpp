@@ -82,7 +82,7 @@ public:
       host::CodeContext context; // as for a program, to the byte
       for (const gpu::Chip &chip : chips) {
         std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
-        if (!kernels || !gpu::optimise(*kernels, chip, error))
+        if (!kernels || !gpu::optimise(*kernels, chip, /*quick=*/false, error))
           return false;
         kernels->print(os, nullptr);
       }
@@ -165,12 +165,13 @@ private:
       if (!modules.back())
         return {};
     }
+    bool ptx = !first || !options.alone;
     inParallel(chips.size(), [&](size_t i) {
-      if (!gpu::optimise(*modules[i], chips[i], errors[i]))
+      if (!gpu::optimise(*modules[i], chips[i], options.quick && !ptx, errors[i]))
         return;
       if (i == 0 && first)
         written[i].kernels = llvm::CloneModule(*modules[i]);
-      written[i].text = first && options.alone ? kNoKernels.str() : gpu::writePTX(*modules[i], chips[i], errors[i]);
+      written[i].text = ptx ? gpu::writePTX(*modules[i], chips[i], errors[i]) : kNoKernels.str();
     });
     for (std::string &said : errors)
       if (error.empty())

@@ -33,9 +33,9 @@ std::string namesOf(llvm::ArrayRef<Chip> chips);
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context, const Chip &chip,
                                         std::string &error);
 
-/// Optimises what `translate` gave: what becomes PTX, and what the emulator makes host code of. False with the reason
-/// in `error`.
-bool optimise(llvm::Module &module, const Chip &chip, std::string &error);
+/// Optimises what `translate` gave: what becomes PTX, and what the emulator makes host code of. `quick`: as much as the
+/// emulator needs. False with the reason in `error`.
+bool optimise(llvm::Module &module, const Chip &chip, bool quick, std::string &error);
 
 /// PTX of an optimised module, which is used up. Empty with the reason in `error`; a text that calls a device library
 /// or leaves rounding to the assembler is such a reason.

@@ -26,14 +26,14 @@ static std::string buildOf() {
       .str();
 }
 
-CodeCache::CodeCache(llvm::StringRef folder, const Machine &target) {
+CodeCache::CodeCache(llvm::StringRef folder, const Machine &target, llvm::StringRef how) {
   std::string build = folder.empty() ? "" : buildOf(), error;
   std::unique_ptr<llvm::TargetMachine> machine = build.empty() ? nullptr : target.machine(error);
   if (!machine)
     return;
   this->folder = folder;
   compiler = build + "\n" + target.triple + "\n" + machine->getTargetCPU().str() + "\n" +
-             machine->getTargetFeatureString().str() + "\n";
+             machine->getTargetFeatureString().str() + "\n" + how.str() + "\n";
 }
 
 std::string CodeCache::fileOf(llvm::ArrayRef<char> bitcode) const {

@@ -20,8 +20,8 @@ struct Machine;
 /// cannot be read or written is no error: everything is compiled then.
 class CodeCache {
 public:
-  /// `folder` is made at the first function that is kept; empty: there is no cache.
-  CodeCache(llvm::StringRef folder, const Machine &target);
+  /// `folder` is made at the first function that is kept; empty: there is no cache. `how`: what else code depends on.
+  CodeCache(llvm::StringRef folder, const Machine &target, llvm::StringRef how);
 
   /// The file for a function with this bitcode; empty without a cache.
   std::string fileOf(llvm::ArrayRef<char> bitcode) const;

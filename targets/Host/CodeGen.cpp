@@ -47,10 +47,10 @@ static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module,
 }
 
 /// Compiles one part, in an LLVM context of its own so that threads share nothing.
-static bool compilePart(CodePart &part, const Machine &target, bool stayBitcode, const CodeCache &cache,
+static bool compilePart(CodePart &part, const Machine &target, const CodeOptions &how, const CodeCache &cache,
                         std::string &error) {
   double start = threadSeconds();
-  std::string file = stayBitcode ? "" : cache.fileOf(part.bytes);
+  std::string file = how.stayBitcode ? "" : cache.fileOf(part.bytes);
   if (CodeCache::find(file, part.bytes)) {
     part.seconds = threadSeconds() - start;
     return true;
@@ -66,13 +66,13 @@ static bool compilePart(CodePart &part, const Machine &target, bool stayBitcode,
     return false;
   }
   // Kernels run for milliseconds on the emulator: the quickest code generation is a fifth of the best one's work.
-  if (llvm::any_of(**module, [](const llvm::Function &f) { return f.hasFnAttribute(kOptimised); }))
+  if (how.quick || llvm::any_of(**module, [](const llvm::Function &f) { return f.hasFnAttribute(kOptimised); }))
     machine->setOptLevel(llvm::CodeGenOptLevel::None);
   else
     optimise(**module, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
-  if (stayBitcode)
+  if (how.stayBitcode)
     llvm::WriteBitcodeToFile(**module, os);
   else if (!emit(**module, *machine, Output::Object, os, error))
     return false;
@@ -92,9 +92,9 @@ std::vector<CodePart> heddle::host::splitFunctions(llvm::Module &module) {
   return parts;
 }
 
-bool heddle::host::compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, bool stayBitcode,
-                                std::string &error, unsigned *refused, llvm::StringRef cache) {
-  CodeCache kept(cache, target);
+bool heddle::host::compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, const CodeOptions &how,
+                                std::string &error, unsigned *refused) {
+  CodeCache kept(how.cache, target, how.quick ? "quick" : "optimised");
   std::vector<std::string> errors(parts.size());
   // The longest first, so that no core is left with a long one at the end.
   std::vector<size_t> order(parts.size());
@@ -102,7 +102,7 @@ bool heddle::host::compileParts(llvm::MutableArrayRef<CodePart> parts, const Mac
   llvm::stable_sort(order, [&](size_t a, size_t b) { return parts[a].bytes.size() > parts[b].bytes.size(); });
   unsigned missing = heddle::inParallel(order.size(), [&](size_t turn) {
     size_t i = order[turn];
-    if (!compilePart(parts[i], target, stayBitcode, kept, errors[i]) && errors[i].empty())
+    if (!compilePart(parts[i], target, how, kept, errors[i]) && errors[i].empty())
       errors[i] = "LLVM did not compile " + parts[i].name;
   });
   if (refused)

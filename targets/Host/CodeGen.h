@@ -28,11 +28,17 @@ std::vector<CodePart> splitFunctions(llvm::Module &module);
 /// Marks a function that LLVM's pipeline has optimised already (kernels for the emulator: as they go to the device).
 constexpr llvm::StringLiteral kOptimised = "heddle-optimised";
 
-/// Optimises every part on all cores and compiles it to an object, or with `stayBitcode` leaves it as
-/// bitcode. False with `error` if LLVM refuses a part. `refused` receives how many threads the system did not give.
-/// Objects are taken from the folder `cache` and kept there; empty: there is none.
-bool compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, bool stayBitcode, std::string &error,
-                  unsigned *refused = nullptr, llvm::StringRef cache = {});
+/// How `compileParts` compiles.
+struct CodeOptions {
+  bool stayBitcode = false;   ///< optimised bitcode instead of objects
+  bool quick = false;         ///< not optimised, by LLVM's quickest code generation: for tests
+  llvm::StringRef cache = ""; ///< the folder that objects are taken from and kept in; empty: there is none
+};
+
+/// Optimises every part on all cores and compiles it. False with `error` if LLVM refuses a part. `refused` receives how
+/// many threads the system did not give.
+bool compileParts(llvm::MutableArrayRef<CodePart> parts, const Machine &target, const CodeOptions &how,
+                  std::string &error, unsigned *refused = nullptr);
 
 /// Joins parts that stayed bitcode to one module, to be printed or written as a whole; null with `error`.
 std::unique_ptr<llvm::Module> joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error);

@@ -300,6 +300,7 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_flag("--emulate", c.forTarget.emulate)->group(""); // for tests
   sub->add_flag_callback("--emulate-alone", [&c] { c.forTarget.emulate = c.forTarget.alone = true; })->group("");
   sub->add_flag("--emulate-races", c.forTarget.races)->group("");
+  sub->add_flag("--quick", c.forTarget.quick)->group(""); // for tests
   addTarget(console, sub, c);
   addArithmetic(sub, c, unread);
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file next to the binary");
