@@ -37,6 +37,9 @@ config.substitutions += [
 for feature, tool in (("heddle", "heddle"), ("heddle-opt", "heddle-opt"), ("heddle-translate", "heddle-translate"), ("heddle-toy", "heddle-toy")):
     if os.path.exists(os.path.join(config.heddle_tools, tool)):
         config.available_features.add(feature)
+# Cases next to the repository, which a clone alone does not have.
+if os.path.exists(os.path.join(config.heddle_source, os.pardir, "shared", "gguf-cases")):
+    config.available_features.add("gguf-cases")
 if os.path.exists("/usr/bin/clang-format-22"):
     config.available_features.add("clang-format")
 # Programs of aarch64 can be linked and run: `ninja runtime-aarch64`, and the emulator of Debian's qemu-user.

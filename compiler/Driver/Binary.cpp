@@ -15,6 +15,7 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Scratch.h"
+#include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Pack/OutputFile.h"
 #include "compiler/Weights/Pack/WeightsObject.h"
 #include "heddle/input_file.h"
@@ -23,11 +24,13 @@
 #include "targets/Host/CodeGen.h"
 #include "targets/Host/Link.h"
 #include "targets/Threads.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <map>
+#include <set>
 #include <sys/resource.h>
 
 using namespace mlir;
@@ -48,6 +51,30 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
     if (options.dtype.empty() && bytes[type] > all / 2)
       console.err << "heddle: note: weights that the file stores as " << word
                   << " become f32, twice their size; --dtype=" << word << " keeps them\n";
+}
+
+/// Notes, once, that tensors which a GGUF file stores as blocks are packed as numbers: where layers are of different
+/// types, or an op reads the matrix that takes no codes.
+static void sayDecoded(const Console &console, const WeightStore &store, const BlobMap &plan) {
+  std::set<std::string> from, to;
+  uint64_t tensors = 0;
+  for (const PackEntry &entry : plan.entries) {
+    const WeightLayout &layout = entry.request.layout;
+    const StoredTensor *tensor = layout.coding ? nullptr : store.find(entry.request.tensor);
+    StringRef kind = tensor && tensor->coded ? StringRef(tensor->coded->kind()) : "";
+    if (!kind.consume_front("gguf "))
+      continue;
+    absl::StatusOr<std::optional<CodedForm>> form = tensor->coded->form();
+    if (!form.ok() || !*form)
+      continue;
+    ++tensors;
+    from.insert(kind.str());
+    to.insert(layout.type == PackedType::BF16 ? "bf16" : layout.type == PackedType::F16 ? "f16" : "f32");
+  }
+  if (tensors)
+    console.err << "heddle: note: " << tensors << (tensors == 1 ? " tensor" : " tensors") << " of "
+                << llvm::join(from, ", ") << (tensors == 1 ? " becomes " : " become ") << llvm::join(to, " and ")
+                << "\n";
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
@@ -232,6 +259,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   if (!store)
     return failed;
   sayWidened(console, options, *store, plan);
+  sayDecoded(console, *store, plan);
   Scratch folder;
   if (std::error_code ec = folder.create(options.output))
     return console.complain(errorOf(ec, Error::CannotWrite),

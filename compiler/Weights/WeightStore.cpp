@@ -88,9 +88,13 @@ absl::Status WeightStore::adoptFile(llvm::StringRef path, const HeaderLimits &li
   absl::StatusOr<GgufView> view = openGguf(*std::move(file));
   if (!view.ok())
     return view.status();
-  opened.push_back(std::move(view->file));
+  for (std::unique_ptr<SafetensorsFile> &part : view->files) {
+    if (&part != &view->files.front())
+      parts.insert(part.get());
+    opened.push_back(std::move(part));
+  }
   for (std::unique_ptr<CodedTensor> &matrix : view->matrices) {
-    table.push_back({&matrix->record(), opened.back().get(), matrix.get()});
+    table.push_back({&matrix->record(), matrix->file(), matrix.get()});
     coded.push_back(std::move(matrix));
   }
   notNeeded.insert(notNeeded.end(), view->unneeded.begin(), view->unneeded.end());
@@ -296,7 +300,8 @@ std::vector<std::string> WeightStore::files() const {
   if (!chooser.empty())
     result.push_back(chooser);
   for (const auto &file : opened)
-    result.push_back(file->name());
+    if (!parts.contains(file.get()))
+      result.push_back(file->name());
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/Weights/Files/StatedNumber.h"
 #include "compiler/Weights/Safetensors/StoredTensor.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace heddle {
@@ -47,6 +48,7 @@ public:
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
   std::vector<llvm::StringRef> names() const;
   /// The files in the order they were opened (shards by name); before them the index, where a tensor is in two shards.
+  /// A split GGUF file counts as its first part.
   std::vector<std::string> files() const;
 
   /// Null if there is no such tensor. `NAME[e]` is element e of `NAME` along its first axis, where no tensor has that
@@ -89,7 +91,8 @@ private:
   std::vector<std::string> notNeeded;
   std::vector<std::string> said;
   llvm::StringSet<> unlisted;
-  std::string chooser; ///< the index, where it chooses between copies of a tensor
+  llvm::SmallPtrSet<const SafetensorsFile *, 4> parts; ///< of split GGUF files, but the first
+  std::string chooser;                                 ///< the index, where it chooses between copies of a tensor
   std::vector<StatedNumber> statedNumbers;
   struct Elements;
   std::unique_ptr<Elements> elements; ///< those that were asked for

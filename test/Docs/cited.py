@@ -21,7 +21,7 @@ THEIRS = re.compile(
         |sentencepiece|modules|index|meta|input|inputs|output|out|in|given|expected|real|weights|result|file|x|a|b|batch|nightly)\.(?:json|txt|safetensors|md|png|py)
       | (?:adapter|quantize|sentence_bert|config_sentence_transformers)_config\.json | model\.safetensors\.index\.json | [A-Z_]+\.\w+ | .*\.inc | .*_generated\.\w+
       | (?:png|jpeglib|zlib|unistd|math|stdint|cpuid|immintrin|cuda)\.h | llvm/.* | mlir/.* | (?:modeling|configuration|generation|feature_extraction)_\w+\.py
-      | build/.* | \.\w+ | (?:FOLDER|DIR|families)/.* | \w\.\w\.\w | File\.td | llama\.cpp )""")
+      | ggml(?:-\w+)?\.[ch] | build/.* | \.\w+ | (?:FOLDER|DIR|families)/.* | \w\.\w\.\w | File\.td | llama\.cpp )""")
 
 
 def tree():

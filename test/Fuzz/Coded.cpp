@@ -1,51 +1,17 @@
-// Quantised checkpoints and GGUF files that a stranger wrote.
+// Quantised checkpoints that a stranger wrote.
 //   heddle_fuzz_coded [--runs=N] [--seed=S]
 // A small checkpoint of one of the ways of storing a matrix is made of random codes, then damaged: a piece dropped, of
 // another shape or type, with numbers at the ends of their ranges, a state that is no JSON, a config that says
 // otherwise. What is accepted is read whole, in parts and as codes, which must agree; what is refused must say where
 // and why. Counts by method show that both happen. A crash or a report of a sanitizer is the finding.
-#include "compiler/Weights/Coded/CodedScheme.h"
-#include "compiler/Weights/Coded/CodedTensor.h"
-#include "compiler/Weights/Files/Problem.h"
-#include "compiler/Weights/WeightStore.h"
-#include "llvm/ADT/StringRef.h"
-#include <algorithm>
+#include "test/Fuzz/WeightFiles.h"
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace heddle;
+using namespace heddle::fuzz;
 
 namespace {
-
-/// splitmix64: the same inputs for the same seed everywhere.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-  }
-  int64_t below(int64_t n) { return n > 0 ? int64_t(next() % uint64_t(n)) : 0; }
-  bool oneIn(int64_t n) { return below(n) == 0; }
-  template <typename T, size_t N> T pick(const T (&of)[N]) { return of[below(N)]; }
-
-private:
-  uint64_t state;
-};
-
-void require(bool condition, const char *what) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "fuzz finding: %s\n", what);
-  std::abort();
-}
 
 struct Piece {
   std::string name, type;
@@ -231,20 +197,6 @@ private:
   Checkpoint out;
 };
 
-/// Another number, often at an end of what fits.
-int64_t odd(Random &r, int64_t value) {
-  switch (r.below(8)) {
-  case 0: return 0;
-  case 1: return -1;
-  case 2: return INT64_MAX;
-  case 3: return value + 1;
-  case 4: return value - 1;
-  case 5: return value * 2;
-  case 6: return int64_t(1) << r.below(63);
-  default: return r.below(64);
-  }
-}
-
 void damage(Checkpoint &c, Random &r) {
   Piece &piece = c.pieces[r.below(c.pieces.size())];
   switch (r.below(9)) {
@@ -318,189 +270,17 @@ std::string fileOf(Checkpoint &c) {
   return std::string(reinterpret_cast<const char *>(&length), 8) + header + data;
 }
 
-/// A GGUF file of a few tensors, whose bytes are changed afterwards.
-std::string ggufOf(Random &r) {
-  std::string out = "GGUF";
-  auto number = [&](uint64_t value, size_t bytes) { out.append(reinterpret_cast<const char *>(&value), bytes); };
-  auto text = [&](const std::string &value) {
-    number(value.size(), 8);
-    out += value;
-  };
-  struct Tensor {
-    std::string name;
-    std::vector<int64_t> shape; // the fastest dimension first
-    uint32_t type;
-    int64_t bytes;
-  };
-  std::string architecture = r.pick<std::string>({"llama", "gemma", "gpt2", "qwen2moe", "llama", "nobody"});
-  int64_t k = 32 * (1 + r.below(3)), heads = 1 + r.below(3), n = heads * 2 * (1 + r.below(4));
-  std::vector<Tensor> tensors;
-  for (const char *name :
-       {"blk.0.attn_q.weight", "blk.0.attn_k.weight", "blk.1.ffn_up.weight", "blk.0.ffn_gate_exps.weight",
-        "output_norm.weight", "token_embd.weight", "blk.0.attn_q.bias", "blk.0.ffn_gate_inp_shexp.weight"}) {
-    if (r.oneIn(3))
-      continue;
-    uint32_t type = r.pick<uint32_t>({0, 1, 2, 8, 30});
-    Tensor t{name, {k, n}, type, 0};
-    llvm::StringRef called(name);
-    if (called.contains("exps"))
-      t.shape.push_back(1 + r.below(3));
-    if (called.contains("norm") || called.contains("bias") || called.contains("shexp")) {
-      t.shape = {called.contains("bias") ? n : k};
-      t.type = r.pick<uint32_t>({0, 1, 30});
-    }
-    int64_t elements = 1;
-    for (int64_t d : t.shape)
-      elements *= d;
-    t.bytes = t.type == 2 ? elements / 32 * 18 : t.type == 8 ? elements / 32 * 34 : elements * (t.type ? 2 : 4);
-    tensors.push_back(t);
-  }
-  number(r.oneIn(20) ? r.below(6) : 2 + r.below(2), 4);
-  number(tensors.size(), 8);
-  number(4, 8);
-  text("general.architecture");
-  number(8, 4);
-  text(architecture);
-  for (const char *key : {".attention.head_count", ".attention.head_count_kv"}) {
-    text(architecture + key);
-    number(4, 4);
-    number(heads, 4);
-  }
-  text("tokenizer.ggml.tokens");
-  number(9, 4);
-  number(8, 4);
-  number(3, 8);
-  for (const char *token : {"a", "", "token"})
-    text(token);
-  int64_t at = 0;
-  for (const Tensor &t : tensors) {
-    text(t.name);
-    number(t.shape.size(), 4);
-    for (int64_t d : t.shape)
-      number(d, 8);
-    number(t.type, 4);
-    number(at, 8);
-    at += (t.bytes + 31) / 32 * 32;
-  }
-  out.resize((out.size() + 31) / 32 * 32);
-  for (int64_t i = 0; i < at; ++i)
-    out += char(0x20 + r.below(20));
-  for (int64_t changes = r.below(3); changes > 0; --changes) {
-    size_t place = r.below(r.oneIn(8) ? out.size() : std::min<size_t>(out.size(), 700));
-    switch (r.below(5)) {
-    case 0: out.resize(place); break;
-    case 1: out.insert(place, out.substr(r.below(out.size()), r.below(16))); break;
-    case 2: out.erase(place, r.below(16)); break;
-    case 3: {
-      int64_t value = odd(r, 8);
-      std::memcpy(&out[place], &value, std::min<size_t>(8, out.size() - place));
-      break;
-    }
-    default: out[place] = char(out[place] ^ (1 << r.below(8)));
-    }
-    if (out.empty())
-      break;
-  }
-  return out;
-}
-
-/// A file without a name.
-class MemoryFile {
-public:
-  MemoryFile() : fd(memfd_create("fuzz", 0)), name("/proc/self/fd/" + std::to_string(fd)) {
-    require(fd >= 0, "no memory for a file");
-  }
-  void write(const std::string &bytes) {
-    require(ftruncate(fd, 0) == 0 && pwrite(fd, bytes.data(), bytes.size(), 0) == ssize_t(bytes.size()), "no room");
-  }
-  const std::string &path() const { return name; }
-
-private:
-  int fd;
-  std::string name;
-};
-
-std::string refused(const absl::Status &status) {
-  std::optional<WeightProblem> problem = problemOf(status);
-  require(problem.has_value(), "a refusal without a problem");
-  require(problem->code != Error::OurMistake, "a mistake of ours");
-  require(!problem->message.empty() && !problem->file.empty(), "a refusal without words or file");
-  for (char c : llvm::StringRef(status.message().data(), status.message().size()))
-    require(uint8_t(c) >= 0x20 || c == '\n', "a control byte in a message");
-  return codeOf(problem->code);
-}
-
-/// Reads a matrix in every way there is; the ways agree.
-std::string readAll(const WeightStore &store, const StoredTensor &tensor, Random &r) {
-  const CodedTensor &coded = *tensor.coded;
-  require(tensor.elements() == uint64_t(coded.rows()) * uint64_t(coded.features()), "elements are not rows x features");
-  require(tensor.elements() <= uint64_t(1) << 20, "a matrix larger than its file");
-  std::vector<float> all(tensor.elements());
-  if (absl::Status status = store.readF32(tensor, 0, all); !status.ok())
-    return refused(status);
-  uint64_t from = r.below(all.size()), count = 1 + r.below(all.size() - from);
-  std::vector<float> some(count);
-  require(store.readF32(tensor, from, some).ok(), "a part that cannot be read");
-  require(!std::memcmp(some.data(), all.data() + from, count * 4), "a part that is not the whole's");
-  absl::StatusOr<std::optional<CodedForm>> form = coded.form();
-  require(form.ok(), "a form that cannot be read");
-  if (!*form)
-    return "read";
-  int64_t k = coded.features(), groups = (*form)->groups(k), row = r.below(coded.rows());
-  absl::StatusOr<CodedRows> rows = coded.readCodes(row, 1);
-  require(rows.ok() && rows->codes.size() == size_t(k) && rows->scales.size() == size_t((*form)->scales(k)),
-          "codes of another size");
-  require(rows->zeros.size() == ((*form)->zeros ? size_t(groups) : 0), "zeros of another number");
-  for (int64_t i = 0; i < k; ++i) {
-    int64_t at = (*form)->order.empty() ? i : (*form)->order[i];
-    float value = GroupNumbers::of(**form, *rows, 0, i / (*form)->group, groups).value(rows->codes[i]);
-    float wanted = all[row * k + at];
-    require(rows->codes[i] < 1 << (*form)->bits, "a code of more bits");
-    // A scale that is made, SCB / 127, is rounded itself.
-    bool near =
-        coded.kind() == "bitsandbytes, 8 bits" && std::abs(value - wanted) <= std::abs(wanted) * 1.2e-7f + 1e-38f;
-    require(near || value == wanted, "a code that means another number");
-  }
-  return "read, with codes";
-}
-
-std::string verdict(const MemoryFile &file, const CodedScheme &scheme, Random &r) {
-  // The text of a scheme that nobody could write is refused, too.
-  absl::StatusOr<WeightStore> store = WeightStore::openCoded({file.path()}, scheme.text());
-  if (!store.ok())
-    return refused(store.status());
-  std::string what = "no matrix";
-  for (const StoredTensor &tensor : store->tensors())
-    if (tensor.coded) {
-      what = readAll(*store, tensor, r);
-      if (what[0] == 'H')
-        break;
-    }
-  return what;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
   uint64_t runs = 20000, seed = 1;
-  for (int i = 1; i < argc; ++i) {
-    llvm::StringRef argument(argv[i]);
-    bool known = argument.consume_front("--runs=")
-                     ? !argument.getAsInteger(10, runs)
-                     : argument.consume_front("--seed=") && !argument.getAsInteger(10, seed);
-    if (!known)
-      return 2;
-  }
+  if (!readArguments(argc, argv, runs, seed))
+    return 2;
   Random random(seed);
   MemoryFile file;
   std::map<std::string, std::map<std::string, uint64_t>> counts;
   auto start = std::chrono::steady_clock::now();
   for (uint64_t run = 0; run < runs; ++run) {
-    if (random.oneIn(5)) {
-      file.write(ggufOf(random));
-      ++counts["gguf"][verdict(file, {}, random)];
-      continue;
-    }
     Checkpoint checkpoint = Maker(random).run();
     for (int64_t times = random.below(4); times > 0 && !checkpoint.pieces.empty(); --times)
       damage(checkpoint, random);

@@ -18,7 +18,7 @@ FLOORS = {
     "compiler": ["cmake", "Folder", "Tokenizer", "Template", "Weights", "Import", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
                  "MaskReport", "Tools"],
     "runtime": ["include", "Base", "Core", ("Json", "Device", "Media", "Tokenizer", "Program"), ("Generate", "Encode", "Template"), ("Bench", "Chat"), "Serve"],
-    "compiler/Weights": ["Files", "Safetensors", "Coded", "Gguf", ".", "Pack"],
+    "compiler/Weights": ["Files", "Safetensors", "Coded", "Gguf", "Adapter", ".", "Pack"],
     "compiler/Import": ["Json", "Description", "Evaluate", "Weights", "Ops", "."],
 }
 CAUGHT = [

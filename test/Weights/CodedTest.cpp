@@ -130,66 +130,6 @@ TEST(Coded, CasesBitForBit) {
   }
 }
 
-/// A GGUF file with one matrix.
-std::string ggufOf(uint32_t type, int64_t rows, int64_t features, const std::string &blocks) {
-  std::string out = "GGUF";
-  auto number = [&](uint64_t value, int bytes) { out.append(reinterpret_cast<const char *>(&value), bytes); };
-  auto text = [&](const std::string &value) {
-    number(value.size(), 8);
-    out += value;
-  };
-  number(3, 4);
-  number(1, 8);
-  number(1, 8);
-  text("general.architecture");
-  number(8, 4);
-  text("qwen2");
-  text("token_embd.weight");
-  number(2, 4);
-  number(uint64_t(features), 8);
-  number(uint64_t(rows), 8);
-  number(type, 4);
-  number(0, 8);
-  out.resize((out.size() + 31) / 32 * 32);
-  return out + blocks;
-}
-
-TEST(Coded, BlocksOfGguf) {
-  if (!std::filesystem::exists(shared))
-    GTEST_SKIP() << "no cases at " << shared;
-  Directory dir;
-  absl::StatusOr<WeightStore> blocks = WeightStore::open(shared + "/matrices/model.safetensors");
-  absl::StatusOr<WeightStore> known = WeightStore::open(shared + "/matrices/expected.safetensors");
-  ASSERT_TRUE(blocks.ok() && known.ok());
-  struct Kind {
-    const char *name;
-    uint32_t type;
-    bool read;
-  };
-  for (Kind kind : {Kind{"gguf.q8_0", 8, true}, Kind{"gguf.q4_0", 2, true}, Kind{"gguf.q4_k", 12, false},
-                    Kind{"gguf.q6_k", 14, false}}) {
-    SCOPED_TRACE(kind.name);
-    const StoredTensor *stored = blocks->find(kind.name), *want = known->find(std::string("gguf:") + kind.name);
-    ASSERT_TRUE(stored && want);
-    std::string bytes(stored->record->bytes, '\0');
-    ASSERT_TRUE(blocks->readBytes(*stored, 0, {reinterpret_cast<uint8_t *>(bytes.data()), bytes.size()}).ok());
-    int64_t rows = want->shape()[0], features = want->shape()[1];
-    absl::StatusOr<WeightStore> store =
-        WeightStore::open(dir.write("x.gguf", ggufOf(kind.type, rows, features, bytes)));
-    if (!kind.read) {
-      EXPECT_EQ(refusal(store.status()).code, Error::QuantisationUnsupported);
-      continue;
-    }
-    ASSERT_TRUE(store.ok()) << text(store.status());
-    const StoredTensor *got = store->find("model.embed_tokens.weight");
-    ASSERT_TRUE(got);
-    std::vector<float> all = elements(*store, *got);
-    EXPECT_EQ(bitsOf(all), bitsOf(elements(*known, *want)));
-    readInPieces(*store, *got, all);
-    takeCodes(*got, all, true);
-  }
-}
-
 TEST(Coded, SchemeThereAndBack) {
   for (const char *scheme : {"", "gptq bits=4 group=128 symmetric version=2", "fp8 block=128x128 block=1x64",
                              "compressed-tensors group=-1 group=32"}) {

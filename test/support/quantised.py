@@ -248,7 +248,7 @@ def gguf_tensor(r, n, k, kind, plain=None):
     return bytes_of(t), values
 
 
-GGUF_TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q4_K": 12, "BF16": 30}
+GGUF_TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q8_K": 15, "BF16": 30}
 
 
 def gguf_file(numbers, named, version=3, alignment=32):

@@ -35,7 +35,8 @@ public:
     std::string type, place;
   };
   virtual Storage storage(llvm::StringRef name) const;
-  /// What messages call a tensor, one that is there or is missing: its name in the file, which in GGUF files is another.
+  /// What messages call a tensor, one that is there or is missing: its name in the file, which in GGUF files is
+  /// another.
   virtual std::string nameInFile(llvm::StringRef name) const { return name.str(); }
   /// Whether two tensors are equal bit for bit; none if their bytes cannot be read, or are not to be.
   virtual std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const = 0;

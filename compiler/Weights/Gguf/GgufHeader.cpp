@@ -1,9 +1,10 @@
-// Read through a window of the file: vocabularies are tens of megabytes, and are skipped without being held.
+// Read through a window of the file. What an array takes is known before its bytes are read at once, so a header takes
+// the memory of its bytes and no more.
 #include "compiler/Weights/Gguf/GgufHeader.h"
 #include "compiler/Weights/Files/Problem.h"
+#include "heddle/utf8.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cstring>
@@ -11,27 +12,11 @@
 namespace heddle {
 namespace {
 
-constexpr uint64_t mostHeaderBytes = 1 << 30, mostTensors = 100'000, mostValues = 100'000, longestName = 4096;
-constexpr size_t windowBytes = 1 << 16;
+constexpr uint64_t mostHeaderBytes = 1 << 30, mostTensors = 100'000, mostValues = 100'000, longestName = 4096,
+                   longestText = 1 << 30, mostElements = 1 << 24;
+constexpr unsigned deepestArray = 3;
+constexpr uint64_t windowBytes = 1 << 16;
 const char damaged[] = "the download was cut short, or the file is damaged: fetch it again";
-
-/// The names of the types of elements by their numbers, for messages.
-const char *const typeNames[] = {
-    "F32",    "F16",      "Q4_0",     "Q4_1",     "Q4_2",  "Q4_3",  "Q5_0",       "Q5_1",       "Q8_0",       "Q8_1",
-    "Q2_K",   "Q3_K",     "Q4_K",     "Q5_K",     "Q6_K",  "Q8_K",  "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",    "IQ1_S",
-    "IQ4_NL", "IQ3_S",    "IQ2_S",    "IQ4_XS",   "I8",    "I16",   "I32",        "I64",        "F64",        "IQ1_M",
-    "BF16",   "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8", "TQ1_0", "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4"};
-
-struct TypeRow {
-  uint32_t number;
-  GgufType type;
-  int64_t elements, bytes; ///< of a block
-};
-constexpr TypeRow typeRows[] = {{0, GgufType::F32, 1, 4},
-                                {1, GgufType::F16, 1, 2},
-                                {2, GgufType::Q4_0, 32, 18},
-                                {8, GgufType::Q8_0, 32, 34},
-                                {30, GgufType::BF16, 1, 2}};
 
 class Reader {
 public:
@@ -40,27 +25,25 @@ public:
   absl::StatusOr<GgufHeader> run();
 
 private:
-  /// Kinds of values, as the file numbers them.
-  enum Kind : uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64, kinds };
-
-  bool fail(std::string message, std::string help = damaged, Error code = Error::GgufDamaged, std::string tensor = "") {
+  /// Keeps the first refusal, about the place `byte`. False, to be returned.
+  bool fail(uint64_t byte, std::string message, std::string tensor = "", Error code = Error::GgufDamaged,
+            std::string help = damaged) {
     if (status.ok())
       status =
-          toStatus(WeightProblem{code, "", std::move(message), file.path(), at, std::move(tensor), std::move(help)});
+          toStatus(WeightProblem{code, "", std::move(message), file.path(), byte, printable(tensor), std::move(help)});
     return false;
   }
-  bool bytes(void *to, size_t count);
-  bool skip(uint64_t count) {
-    if (count > file.size() - at)
-      return fail("the file ends inside of a value");
-    at += count;
-    return true;
-  }
-  template <typename T> bool number(T &to) { return bytes(&to, sizeof to); }
+  uint64_t left() const { return file.size() - at; }
+  bool take(void *to, uint64_t count);
+  bool skip(uint64_t count, const char *inside);
+  template <typename T> bool number(T &to) { return take(&to, sizeof to); }
   bool text(std::string &to, uint64_t most);
+  bool name(std::string &to, const char *what);
   bool value(const std::string &key);
-  bool skipArray(unsigned depth);
+  bool array(const std::string &key);
+  bool skipElements(uint64_t begin, GgufKind &element, uint64_t &count, unsigned depth);
   bool tensor();
+  bool shape(GgufTensor &t, uint64_t &elements);
   bool place();
 
   const InputFile &file;
@@ -72,106 +55,137 @@ private:
   std::vector<uint64_t> offsets;
 };
 
-/// Bytes of a value of a fixed size; 0 for others.
-uint64_t sizeOf(uint32_t kind) {
-  static constexpr uint8_t sizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-  return sizes[kind];
-}
-
-bool Reader::bytes(void *to, size_t count) {
-  if (at > file.size() || count > file.size() - at)
-    return fail("the file ends inside of its header");
+bool Reader::take(void *to, uint64_t count) {
+  if (count > left())
+    return fail(at, "the file ends inside of its header");
   if (at > mostHeaderBytes)
-    return fail("the header is longer than 1 GiB");
+    return fail(at, "the header is longer than 1 GiB");
+  if (count > windowBytes) {
+    if (absl::Status read = file.read(at, {static_cast<uint8_t *>(to), count}); !read.ok()) {
+      status = read;
+      return false;
+    }
+    at += count;
+    return true;
+  }
   if (at < windowAt || at + count > windowAt + window.size()) {
-    window.resize(std::min<uint64_t>(std::max(windowBytes, count), file.size() - at));
+    window.resize(std::min(windowBytes, left()));
     windowAt = at;
     if (absl::Status read = file.read(at, window); !read.ok()) {
       status = read;
       return false;
     }
   }
-  std::memcpy(to, window.data() + (at - windowAt), count);
+  if (count)
+    std::memcpy(to, window.data() + (at - windowAt), count);
   at += count;
   return true;
 }
 
+bool Reader::skip(uint64_t count, const char *inside) {
+  if (count > left())
+    return fail(at, std::string("the file ends inside of ") + inside);
+  at += count;
+  return at <= mostHeaderBytes || fail(at, "the header is longer than 1 GiB");
+}
+
 bool Reader::text(std::string &to, uint64_t most) {
-  uint64_t length = 0;
+  uint64_t begin = at, length = 0;
   if (!number(length))
     return false;
   if (length > most)
-    return fail("a name or a text has " + std::to_string(length) + " bytes, at most " + std::to_string(most) +
-                " are read");
+    return fail(begin, "a name or a text has " + std::to_string(length) + " bytes, at most " + std::to_string(most) +
+                           " are read");
+  if (length > left())
+    return fail(at, "the file ends inside of a text");
   to.resize(length);
-  return bytes(to.data(), length);
+  return take(to.data(), length);
 }
 
-bool Reader::skipArray(unsigned depth) {
+/// The name of a key or a tensor.
+bool Reader::name(std::string &to, const char *what) {
+  uint64_t begin = at;
+  if (!text(to, longestName))
+    return false;
+  if (!isUtf8(to))
+    return fail(begin, std::string(what) + " is no UTF-8");
+  if (to.empty() || llvm::StringRef(to).contains('\0'))
+    return fail(begin, std::string(what) + " is empty, or contains NUL");
+  return true;
+}
+
+/// Passes over an array whose kind stands at `begin`, and tells its kind and count.
+bool Reader::skipElements(uint64_t begin, GgufKind &element, uint64_t &count, unsigned depth) {
   uint32_t kind = 0;
-  uint64_t count = 0;
   if (!number(kind) || !number(count))
     return false;
-  if (kind >= kinds || depth > 3)
-    return fail("an array of the kind " + std::to_string(kind) + " is not known");
-  if (uint64_t size = sizeOf(kind))
-    return count <= (file.size() - at) / size ? skip(count * size) : fail("the file ends inside of an array");
-  // Each element is 8 bytes at least, so that a large count ends with the file.
+  if (kind >= ggufKinds)
+    return fail(begin, "an array of the kind " + std::to_string(kind) + " is not known");
+  if (depth > deepestArray)
+    return fail(begin, "an array has more than " + std::to_string(deepestArray) + " arrays around it");
+  element = GgufKind(kind);
+  // A text has 8 bytes at least, an array 12.
+  uint64_t width = widthOf(element), least = width ? width : 8;
+  if (count > left() / least)
+    return fail(begin, "the file ends inside of an array");
+  if (width)
+    return skip(count * width, "an array");
   for (uint64_t i = 0; i < count; ++i) {
-    uint64_t length = 0;
-    if (kind == Array ? !skipArray(depth + 1) : !number(length) || !skip(length))
+    GgufKind inner;
+    uint64_t length = 0, many = 0;
+    if (element == GgufKind::Array ? !skipElements(at, inner, many, depth + 1)
+                                   : !number(length) || !skip(length, "a text"))
       return false;
   }
   return true;
 }
 
-bool Reader::value(const std::string &key) {
-  uint32_t kind = 0;
-  if (!number(kind))
+bool Reader::array(const std::string &key) {
+  uint64_t begin = at, count = 0;
+  GgufKind element = GgufKind::U8;
+  if (!skipElements(begin, element, count, 0))
     return false;
-  if (kind >= kinds)
-    return fail("a value of the kind " + std::to_string(kind) + " is not known");
-  if (kind == Array)
-    return skipArray(0);
-  if (kind == String) {
-    if (key == "general.architecture")
-      return text(header.architecture, 255);
-    uint64_t length = 0;
-    return number(length) && skip(length);
-  }
-  uint64_t size = sizeOf(kind), raw = 0;
-  if (!bytes(&raw, size))
+  if (count > mostElements)
+    return fail(begin, "the array `" + printable(key) + "` has " + std::to_string(count) + " elements, at most " +
+                           std::to_string(mostElements) + " are read");
+  uint64_t end = at;
+  at = begin + 12;
+  std::string raw(end - at, '\0');
+  if (!take(raw.data(), raw.size()))
     return false;
-  GgufNumber &to = header.numbers[key];
-  to.byte = at - size;
-  to.whole = kind != F32 && kind != F64;
-  if (kind == F32) {
-    to.value = llvm::bit_cast<float>(uint32_t(raw));
-  } else if (kind == F64) {
-    to.value = llvm::bit_cast<double>(raw);
-  } else if (kind == U64) {
-    to.value = double(raw);
-  } else {
-    bool negative = kind == I8 || kind == I16 || kind == I32 || kind == I64;
-    to.value = double(negative ? llvm::SignExtend64(raw, size * 8) : int64_t(raw));
-  }
+  header.values.try_emplace(key, element, count, begin, std::move(raw));
   return true;
 }
 
-bool Reader::tensor() {
-  GgufTensor t;
-  t.headerByte = at;
-  uint32_t rank = 0, number_ = 0;
-  uint64_t offset = 0;
-  if (!text(t.name, longestName) || !number(rank))
+bool Reader::value(const std::string &key) {
+  uint32_t number_ = 0;
+  if (!number(number_))
     return false;
-  std::string shown = printable(t.name);
-  if (t.name.empty() || llvm::StringRef(t.name).contains('\0'))
-    return fail("a tensor's name is empty, or contains NUL");
+  if (number_ >= ggufKinds)
+    return fail(at - 4,
+                "a value of the kind " + std::to_string(number_) + " is not known (key `" + printable(key) + "`)");
+  GgufKind kind = GgufKind(number_);
+  if (kind == GgufKind::Array)
+    return array(key);
+  uint64_t begin = at;
+  std::string raw(widthOf(kind), '\0');
+  if (kind == GgufKind::Text ? !text(raw, longestText) : !take(raw.data(), raw.size()))
+    return false;
+  if (kind == GgufKind::Bool && uint8_t(raw[0]) > 1)
+    return fail(begin, "the truth value of the key `" + printable(key) + "` is " + std::to_string(uint8_t(raw[0])) +
+                           ", 0 or 1 is needed");
+  header.values.try_emplace(key, kind, begin, std::move(raw));
+  return true;
+}
+
+/// The dimensions of a tensor, and how many elements they make.
+bool Reader::shape(GgufTensor &t, uint64_t &elements) {
+  uint32_t rank = 0;
+  if (!number(rank))
+    return false;
   if (rank == 0 || rank > 4)
-    return fail("the tensor has " + std::to_string(rank) + " dimensions, 1 to 4 are possible", damaged,
-                Error::GgufDamaged, shown);
-  uint64_t elements = 1;
+    return fail(at - 4, "the tensor has " + std::to_string(rank) + " dimensions, 1 to 4 are possible", t.name);
+  elements = 1;
   for (uint32_t i = 0; i < rank; ++i) {
     uint64_t dim = 0;
     if (!number(dim))
@@ -180,24 +194,30 @@ bool Reader::tensor() {
     if (!overflow)
       elements = llvm::SaturatingMultiply(elements, dim, &overflow);
     if (overflow || elements > uint64_t(INT64_MAX) / 8)
-      return fail("the tensor has a dimension of " + std::to_string(dim) + ", or too many elements", damaged,
-                  Error::GgufDamaged, shown);
+      return fail(t.headerByte, "the tensor has a dimension of " + std::to_string(dim) + ", or too many elements",
+                  t.name);
     t.shape.insert(t.shape.begin(), int64_t(dim));
   }
-  if (!number(number_) || !number(offset))
+  return true;
+}
+
+bool Reader::tensor() {
+  GgufTensor t;
+  t.headerByte = at;
+  uint32_t type = 0;
+  uint64_t elements = 1, offset = 0;
+  if (!name(t.name, "a tensor's name") || !shape(t, elements) || !number(type) || !number(offset))
     return false;
-  const TypeRow *row = llvm::find_if(typeRows, [&](const TypeRow &r) { return r.number == number_; });
-  if (row == std::end(typeRows)) {
-    std::string name = number_ < std::size(typeNames) ? typeNames[number_] : "number " + std::to_string(number_);
-    return fail("the tensor is of the type " + name + ", which is not read; F32, F16, BF16, Q8_0 and Q4_0 are",
-                "make such a file of the original: llama-quantize --pure F16.gguf OUT.gguf Q8_0 (or Q4_0)",
-                Error::QuantisationUnsupported, shown);
-  }
+  const GgufTypeRow *row = findGgufType(type);
+  if (!row)
+    return fail(t.headerByte, "the tensor is of the type " + nameOfUnreadType(type) + ", which is not read", t.name,
+                Error::QuantisationUnsupported, "take a file of another type, such as Q4_K_M or Q8_0");
   t.type = row->type;
   if (t.shape.back() % row->elements)
-    return fail("the rows of the tensor have " + std::to_string(t.shape.back()) + " elements, which are not whole " +
+    return fail(t.headerByte,
+                "the rows of the tensor have " + std::to_string(t.shape.back()) + " elements, which are not whole " +
                     "blocks of " + std::to_string(row->elements),
-                damaged, Error::GgufDamaged, shown);
+                t.name);
   t.bytes = elements / uint64_t(row->elements) * uint64_t(row->bytes);
   offsets.push_back(offset);
   header.tensors.push_back(std::move(t));
@@ -206,31 +226,28 @@ bool Reader::tensor() {
 
 /// Where the data begin, and that tensors are inside of them without overlap.
 bool Reader::place() {
-  auto aligned = header.numbers.find("general.alignment");
-  int64_t alignment = aligned == header.numbers.end() ? 32 : aligned->second.integer().value_or(0);
-  if (alignment < 1 || alignment > (1 << 20) || !llvm::isPowerOf2_64(alignment))
-    return fail("the alignment is " + std::to_string(alignment) + ", a power of two is needed");
-  uint64_t begin = llvm::alignTo(at, uint64_t(alignment));
-  std::vector<size_t> order;
-  for (size_t i = 0; i < header.tensors.size(); ++i) {
-    GgufTensor &t = header.tensors[i];
-    std::string shown = printable(t.name);
-    if (begin > file.size() || offsets[i] > file.size() - begin || t.bytes > file.size() - begin - offsets[i])
-      return fail("the tensor ends after the file's " + std::to_string(file.size()) + " bytes", damaged,
-                  Error::GgufDamaged, shown);
-    if (offsets[i] % uint64_t(alignment))
-      return fail("the tensor does not begin at a multiple of " + std::to_string(alignment), damaged,
-                  Error::GgufDamaged, shown);
-    t.byte = begin + offsets[i];
-    order.push_back(i);
+  uint64_t alignment = 32;
+  if (auto it = header.values.find("general.alignment"); it != header.values.end()) {
+    std::optional<int64_t> given = it->second.integer();
+    if (!given || *given < 1 || *given > (1 << 20) || !llvm::isPowerOf2_64(uint64_t(*given)))
+      return fail(it->second.byte(), "the alignment is " + (given ? std::to_string(*given) : it->second.what()) +
+                                         ", a power of two up to 2^20 is needed (key `general.alignment`)");
+    alignment = uint64_t(*given);
   }
-  llvm::sort(order, [&](size_t a, size_t b) { return header.tensors[a].byte < header.tensors[b].byte; });
-  for (size_t i = 1; i < order.size(); ++i) {
-    const GgufTensor &before = header.tensors[order[i - 1]], &t = header.tensors[order[i]];
-    if (before.byte + before.bytes > t.byte)
-      return fail("the tensor overlaps `" + printable(before.name) + "`", damaged, Error::GgufDamaged,
-                  printable(t.name));
+  uint64_t begin = llvm::alignTo(at, alignment);
+  std::vector<const GgufTensor *> order;
+  for (auto [t, offset] : llvm::zip_equal(header.tensors, offsets)) {
+    if (offset % alignment)
+      return fail(t.headerByte, "the tensor does not begin at a multiple of " + std::to_string(alignment), t.name);
+    if (begin > file.size() || offset > file.size() - begin || t.bytes > file.size() - begin - offset)
+      return fail(t.headerByte, "the tensor ends behind the file's " + std::to_string(file.size()) + " bytes", t.name);
+    t.byte = begin + offset;
+    order.push_back(&t);
   }
+  llvm::sort(order, [](const GgufTensor *a, const GgufTensor *b) { return a->byte < b->byte; });
+  for (size_t i = 1; i < order.size(); ++i)
+    if (order[i - 1]->byte + order[i - 1]->bytes > order[i]->byte)
+      return fail(order[i]->headerByte, "the tensor overlaps `" + printable(order[i - 1]->name) + "`", order[i]->name);
   return true;
 }
 
@@ -238,40 +255,39 @@ absl::StatusOr<GgufHeader> Reader::run() {
   char magic[4];
   uint32_t version = 0;
   uint64_t tensors = 0, values = 0;
-  bool good = bytes(magic, 4) && number(version);
+  bool good = take(magic, 4);
+  if (good && !beginsAsGguf({magic, 4}))
+    good = fail(0, "no GGUF file: it does not begin with GGUF");
+  good = good && number(version);
   if (good && (version < 2 || version > 3))
-    good = fail(version >= 1u << 24 ? "a GGUF file of a machine with the other order of bytes is not read"
+    good = fail(4,
+                version >= 1u << 24 ? "a GGUF file of a machine with the other order of bytes is not read"
                                     : "version " + std::to_string(version) + " of GGUF is not read, 2 and 3 are",
-                "make the file again with a current llama.cpp", Error::QuantisationUnsupported);
+                "", Error::QuantisationUnsupported, "make the file again with a current llama.cpp");
   good = good && number(tensors) && number(values);
   if (good && (tensors > mostTensors || values > mostValues))
-    good = fail("the header has " + std::to_string(tensors) + " tensors and " + std::to_string(values) +
-                " values, at most " + std::to_string(mostTensors) + " are read");
-  llvm::StringSet<> keys, names;
+    good = fail(8, "the header has " + std::to_string(tensors) + " tensors and " + std::to_string(values) +
+                       " values, at most " + std::to_string(mostTensors) + " are read");
   for (uint64_t i = 0; good && i < values; ++i) {
+    uint64_t begin = at;
     std::string key;
-    good = text(key, longestName);
-    if (good && !keys.insert(key).second)
-      good = fail("the key `" + printable(key) + "` occurs twice");
+    good = name(key, "a key");
+    if (good && header.values.count(key))
+      good = fail(begin, "the key `" + printable(key) + "` occurs twice");
     good = good && value(key);
   }
+  llvm::StringSet<> names;
   for (uint64_t i = 0; good && i < tensors; ++i) {
     good = tensor();
     if (good && !names.insert(header.tensors.back().name).second)
-      good = fail("the tensor occurs twice", damaged, Error::GgufDamaged, printable(header.tensors.back().name));
+      good = fail(header.tensors.back().headerByte, "the tensor occurs twice", header.tensors.back().name);
   }
-  good = good && place();
-  if (!good)
+  if (!good || !place())
     return status;
   return std::move(header);
 }
 
 } // namespace
-
-std::optional<int64_t> GgufNumber::integer() const {
-  constexpr double exact = double(int64_t(1) << 53);
-  return whole && value >= -exact && value <= exact ? std::optional<int64_t>(int64_t(value)) : std::nullopt;
-}
 
 bool beginsAsGguf(llvm::StringRef firstBytes) { return firstBytes.starts_with("GGUF"); }
 

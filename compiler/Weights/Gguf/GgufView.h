@@ -9,14 +9,15 @@
 namespace heddle {
 
 struct GgufView {
-  /// The file, whose table lists the tensors as they are stored.
-  std::unique_ptr<SafetensorsFile> file;
+  /// The file, or all parts of a split one, whose tables list the tensors as they are stored.
+  std::vector<std::unique_ptr<SafetensorsFile>> files;
   std::vector<std::unique_ptr<CodedTensor>> matrices;
   std::vector<std::string> unneeded;
   /// What the file says of its model in numbers.
   std::vector<StatedNumber> stated;
 };
 
+/// `file` is the first part of a split file.
 absl::StatusOr<GgufView> openGguf(InputFile file);
 
 } // namespace heddle
