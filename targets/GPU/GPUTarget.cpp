@@ -147,7 +147,8 @@ std::unique_ptr<llvm::Module> heddle::gpu::translate(mlir::ModuleOp module, llvm
 bool heddle::gpu::optimise(llvm::Module &module, const Chip &chip, bool quick, std::string &error) {
   std::unique_ptr<llvm::TargetMachine> machine = machineOf(chip, error);
   if (machine)
-    heddle::optimise(module, *machine, quick ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3);
+    heddle::optimise(module, *machine, quick ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3,
+                     /*unrolls=*/!quick);
   return machine != nullptr;
 }
 
