@@ -4,6 +4,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
+import cached
 from spoiled import Spoiled
 
 config.name = "Heddle"
@@ -26,6 +27,9 @@ config.substitutions += [
     ("%tools", config.heddle_tools),
     ("%llvm_tools", config.llvm_tools),
     ("%support", support),
+    # Flags of `heddle compile`: machine code that other tests have made, and code that is made quickly; in test/run.sh alone.
+    ("%cached", " ".join(cached.flags(os.path.join(config.heddle_tools, "heddle")))),
+    ("%quick", " ".join(cached.quick(os.path.join(config.heddle_tools, "heddle")))),
     # `%exits 1 command...`: the command must end with just this status, by itself and not by a signal.
     ("%exits", "%s/exits.sh" % support),
     # `%tensor write|print FILE ...`: small safetensors on the command line.

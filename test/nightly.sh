@@ -63,6 +63,9 @@ faults of the system | 5400 | $python test/support/spoil.py test/Driver/faults-m
 sanitized tools | 10800 | bash test/sanitize.sh tools "$build-sanitize"
 sanitized programs | 7200 | bash test/sanitize.sh programs "$build-sanitize"
 identical programs | 7200 | [[ -n $against ]] || { echo "no other build is given (--against)"; exit 77; }; $python test/Driver/identical.py "$against" "$build" --cases 25
+lit | 7200 | /usr/lib/llvm-22/bin/lit -sv --timeout 1200 "$build/test"
+numbers | 7200 | for file in test/Execution/*families.py test/Execution/{storage,generation,media,quantised,texts,mask_determinism}.py; do $python "$file" --heddle "$heddle" || exit 1; done
+oracle | 7200 | need "$oracle" "$oracle-newer"; $python test/Oracle/run.py --heddle "$heddle" --binary "$oracle" && $python test/Oracle/run.py --heddle "$heddle" --binary "$oracle-newer"
 random models | 7200 | $python test/Fuzz/random_models.py --heddle "$heddle" --first 1001 --count 3000
 stages | 7200 | $python test/Fuzz/stages.py "$build/bin" --count 10000 --seed 11 --keep "$work/crashes"
 tokenizers | 3600 | $python test/Fuzz/tokenizers.py --heddle "$heddle" --count 5000 --seed 11 --jobs 1
@@ -144,7 +147,10 @@ stop() { # a part is a process group of its own, which its `timeout` ends
 }
 trap stop INT TERM HUP
 log=$build/nightly
-[[ -n $list ]] || mkdir -p "$log"
+if [[ -z $list ]]; then
+  mkdir -p "$log"
+  rm -rf "$build/code-cache" # models are compiled as users compile them (support/cached.py)
+fi
 while IFS='|' read -r name limit command; do
   name=${name% } limit=${limit// /} command=${command# }
   [[ $name == *"$only"* ]] || continue

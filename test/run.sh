@@ -59,15 +59,6 @@ tally() {
   fi
 }
 
-# part LABEL SECONDS SCRIPT ARGUMENTS...: runs a Python script of the suite and adds its total.
-part() {
-  local label=$1 limit=$2 file
-  shift 2
-  file=$log/${label// /-}.log
-  timeout "$limit" /usr/bin/python3 "$@" 2>&1 </dev/null | tee "$file"
-  tally "$label" "${PIPESTATUS[0]}" "$file"
-}
-
 # beside LABEL COMMAND...: starts a command when there is a slot; all_beside waits for those that
 # were started, shows what each said and adds its total.
 started=()
@@ -110,6 +101,12 @@ if ! bash compiler/bootstrap.sh; then
   finish
 fi
 
+# What programs for aarch64 need is fetched while the cores build.
+if [[ -z $quick ]]; then
+  bash compiler/bootstrap.sh --cross >"$build.cross.log" 2>&1 &
+  crossing=$!
+fi
+
 say "build"
 if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 &&
        ninja -C "$build" >>"$build.log" 2>&1; }; then
@@ -123,14 +120,19 @@ mv "$build.log" "$build/build.log"
 # From here on memory that is freed, or not yet written, holds a pattern: who reads it fails every time, not once in a while.
 export MALLOC_PERTURB_=165
 log=$build/test-logs
-rm -rf "$log"
-mkdir -p "$log"
+rm -rf "$log" "$build/code-cache"
+# Scripts keep the machine code of functions, which small models share, and most of them have LLVM make it quickly
+# (support/cached.py). Without this folder they compile as users do: so does test/nightly.sh.
+mkdir -p "$log" "$build/code-cache"
 
 # Programs for aarch64 are built and tried where its libraries and an emulator can be had.
 arm=
 cross() {
   say "the runtime for aarch64"
-  if ! bash compiler/bootstrap.sh --cross >"$log/cross.log" 2>&1; then
+  wait $crossing
+  local status=$?
+  mv "$build.cross.log" "$log/cross.log"
+  if ((status != 0)); then
     echo "no libraries or no emulator of aarch64 (compiler/bootstrap.sh --cross): its programs are skipped"
     skipped=$((skipped + 1))
   elif ! ninja -C "$build" runtime-aarch64 >>"$log/cross.log" 2>&1; then
@@ -167,13 +169,41 @@ if [[ -n $quick ]]; then
 fi
 
 # Parts that compile one small model after another keep one core busy: they run beside each other, the longest first.
-# Their models share functions, whose machine code is kept from here on; the tests above are of compiling itself.
-rm -rf "$build/code-cache"
-mkdir "$build/code-cache"
 emulated=(--target cuda --device emulator)
-say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16; odd tokenizers; configs"
+judged=("$python" test/Oracle/run.py --heddle "$build/bin/heddle")
+say "the oracle, examples, generation, texts, pictures and sound, the same bits, random models, servers, configs"
+if [[ -f $oracle/index.json ]]; then
+  # On the emulated device: 12 cases in f32, with the check for races, 25 in bf16, 12 as an sm_90a. All: test/nightly.sh.
+  beside "oracle of published models" "${judged[@]}" --kind hf_model "$oracle"
+  beside "oracle on the emulated device" "${judged[@]}" --binary "${emulated[@]}" --races --alone --only att_alibi_decode,att_bigbird,att_document,att_longformer,att_sink_logits,bart,bert,gemma2_softcap,gpt2,llama_gqa,mixtral,whisper "$oracle"
+  beside "bf16 on the emulated device" "${judged[@]}" --binary --dtype bf16 "${emulated[@]}" --alone --listed "$oracle"
+else
+  echo "no oracle at ${oracle#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
 beside "what 16 bits cost" $python test/Execution/storage.py --heddle "$build/bin/heddle"
-beside "mask determinism" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
+beside "random models" $python test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100
+beside "mask determinism" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle" --only "mask causal,mask window,mask chunk,mask grid,mask dilated,mask keys,mask global,mask document,mask labels,mask prefix,mask blocks,mask counted,mask nested,modifier softcap,modifier buckets,modifier shaw,modifier sum,modifier sinks,modifier rotary,ring"
+if [[ -f $oracle/index.json ]]; then
+  beside "oracle for AVX2" "${judged[@]}" --binary --mcpu x86-64-v3 --listed "$oracle"
+  beside "oracle in bf16" "${judged[@]}" --binary --dtype bf16 --listed "$oracle"
+  beside "bf16 on an emulated sm_90a" "${judged[@]}" --binary --dtype bf16 "${emulated[@]}" --alone --chip sm_90a --only gpt2,llama_gqa,t5,vit,gpt_neox,t5_v1_1,att_causal,att_all_masked,att_padding_left_causal,att_window_symmetric,att_sink_logits,att_value_dim_differs "$oracle"
+  beside "oracle of attention and modules" "${judged[@]}" --kind attention --kind seed_module "$oracle"
+  [[ -z $arm ]] || beside "oracle for aarch64" "${judged[@]}" --binary --mcpu $arm --runner "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" --only gpt2,t5,deberta_v2,longformer,whisper,wav2vec2,mixtral,att_bigbird,att_alibi_decode "$oracle"
+  beside "slots of the oracle's models" $python test/Serve/slots.py --heddle "$build/bin/heddle" --oracle "$oracle" --least 4 --only bloom,falcon_alibi,opt,gemma2_softcap,bert
+fi
+if [[ -f $newer/index.json ]]; then
+  beside "oracle of newer families" "${judged[@]}" "$newer"
+else
+  echo "no oracle of newer families at ${newer#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
+if [[ -f $coded/gptq_sym/meta.json ]]; then
+  beside "quantised cases" "${judged[@]}" --math wide "$coded"
+else
+  echo "no cases at ${coded#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
 beside "mask determinism of bf16" $python test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle" --only "mask causal,mask grid,mask global,mask document,mask counted,mask nested,modifier softcap,modifier shaw,modifier sinks,modifier rotary"
 beside "odd tokenizers" $python test/Fuzz/tokenizers.py --heddle "$build/bin/heddle" --jobs 1
 beside "determinism on the emulated device" $python test/Execution/determinism.py --heddle "$build/bin/heddle" "${emulated[@]}"
@@ -213,49 +243,9 @@ fi
 beside "published configs" $python test/Configs/published.py --heddle "$build/bin/heddle" "${found[@]}"
 all_beside
 
-say "random models"
-part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$slots"
-
 say "real size" # alone: it is timed
-part "real size" 600 test/Bench/real_size.py --heddle "$build/bin/heddle"
-
-say "oracle"
-if [[ -f $oracle/index.json ]]; then
-  part oracle 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" "$oracle"
-  part "oracle for AVX2" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --binary --mcpu x86-64-v3 --listed "$oracle"
-  [[ -z $arm ]] || part "oracle for aarch64" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --binary --mcpu $arm --runner "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" --only gpt2,t5,deberta_v2,longformer,whisper,wav2vec2,mixtral,att_bigbird,att_alibi_decode "$oracle"
-  part "slots of the oracle's models" 300 test/Serve/slots.py --heddle "$build/bin/heddle" --oracle "$oracle" --least 4 --only bloom,falcon_alibi,opt,gemma2_softcap,bert
-  part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --binary --dtype bf16 --listed "$oracle"
-else
-  echo "no oracle at ${oracle#"$root/"}: skipped"
-  skipped=$((skipped + 1))
-fi
-if [[ -f $newer/index.json ]]; then
-  part "oracle of newer families" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" "$newer"
-else
-  echo "no oracle of newer families at ${newer#"$root/"}: skipped"
-  skipped=$((skipped + 1))
-fi
-
-say "quantised checkpoints of others"
-if [[ -f $coded/gptq_sym/meta.json ]]; then
-  part "quantised cases" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --math wide "$coded"
-else
-  echo "no cases at ${coded#"$root/"}: skipped"
-  skipped=$((skipped + 1))
-fi
-
-# The kernels on the emulated device: 25 cases in f32, with the check for races, and in bf16. All cases: test/nightly.sh.
-# PTX is written for those in f32 and for sm_90a.
-say "the emulated device"
-if [[ -f $oracle/index.json ]]; then
-  part "oracle on the emulated device" 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --binary "${emulated[@]}" --races --listed "$oracle"
-  part "bf16 on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --binary --dtype bf16 "${emulated[@]}" --alone --listed "$oracle"
-  part "bf16 on an emulated sm_90a" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$slots" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit,gpt_neox,t5_v1_1,att_causal,att_all_masked,att_padding_left_causal,att_window_symmetric,att_sink_logits,att_value_dim_differs "$oracle"
-else
-  echo "no oracle at ${oracle#"$root/"}: skipped"
-  skipped=$((skipped + 1))
-fi
+beside "real size" $python test/Bench/real_size.py --heddle "$build/bin/heddle"
+all_beside
 
 say "done"
 finish

@@ -12,6 +12,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from reference import silu, softmax
 import tensors
 from checks import check, finish
@@ -58,7 +59,7 @@ def main():
     matrix = INNER * WIDTH
     for flags, most, bytes_of in ((["--dtype=f32"], 1e-6, 4), (["--dtype=bf16"], 2e-2, 2), (["--weights-dtype=int4"], 0.3, 0.5 + 2 / 32)):
         what, program, out = flags[0], os.path.join(folder, "program"), os.path.join(folder, "out")
-        subprocess.run([heddle, "compile", model, "-o", program] + flags, check=True, capture_output=True)
+        subprocess.run([heddle, "compile", model, "-o", program] + cached.quick(heddle) + flags, check=True, capture_output=True)
         subprocess.run([program, "run", "--input", os.path.join(folder, "in"), "--output", out], check=True)
         y, good = tensors.read(out)["y"], expected(real, x.astype(np.float64))
         error = np.sqrt(np.mean((y - good) ** 2) / np.mean(good**2))

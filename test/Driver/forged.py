@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from spoil import safetensors
 
@@ -56,7 +57,7 @@ def facts(program):
 
 def same(what, model, good, *flags):
     """Compiles; the facts are those of `good`. Returns all that info says."""
-    done = run(heddle, "compile", model, "-o", os.path.join(work, "program"), *flags)
+    done = run(heddle, "compile", model, "-o", os.path.join(work, "program"), *cached.quick(heddle), *flags)
     check(done.returncode == 0, "%s: exit %d, %s" % (what, done.returncode, done.stderr.decode(errors="replace")))
     said = facts(os.path.join(work, "program")) if done.returncode == 0 else None
     check(said is not None, what + ": the program does not run")

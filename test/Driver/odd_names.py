@@ -6,10 +6,12 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 heddle, model, work = [os.fsencode(word) for word in sys.argv[1:]]
 NAMES = [b"caf\xe9", b"\xff\xfe", b"a\nb", b"a\x1b[2Jb", b"back`tick", "a\u202eb".encode(), b"100%", b"\xed\xa0\x80", b"-dash"]
+QUICK = [os.fsencode(word) for word in cached.quick(sys.argv[1])]
 RAW = ["\x1b".encode(), b"\xff", b"\xe9b", "\u202e".encode(), b"\xed\xa0\x80"]
 
 
@@ -30,7 +32,7 @@ for name in NAMES:
     shutil.copytree(model, folder)
     # Beside a plain folder, since a program is named like its file.
     path = b"./" + name
-    checked, compiled = run(heddle, b"check", path), run(heddle, b"compile", path, b"-o", b"program")
+    checked, compiled = run(heddle, b"check", path), run(heddle, b"compile", path, b"-o", b"program", *QUICK)
     check(checked.returncode == compiled.returncode == 0, "%r: check %d, compile %d, %r" % (name, checked.returncode, compiled.returncode, compiled.stderr))
     shown("%r, check" % name, checked)
     shown("%r, compile" % name, compiled)
@@ -39,14 +41,14 @@ for name in NAMES:
             made = f.read()
         plain = plain or made
         check(made == plain, "%r: another program" % name)
-    named = run(heddle, b"compile", path)  # the output is called like the folder
+    named = run(heddle, b"compile", path, *QUICK)  # the output is called like the folder
     check(named.returncode == 0 or (named.returncode == 2 and b"-o FILE" in named.stderr), "%r: without -o: %d %r" % (name, named.returncode, named.stderr))
     shown("%r, compile without -o" % name, named)
     gone = run(heddle, b"compile", path + b"/none")
     check(gone.returncode in (1, 5), "%r: a missing file ends with %d" % (name, gone.returncode))
     shown("%r, missing" % name, gone)
     os.rename(os.path.join(folder, b"model.safetensors"), os.path.join(folder, b"away"))
-    checked, compiled = run(heddle, b"check", path), run(heddle, b"compile", path, b"-o", b"program")
+    checked, compiled = run(heddle, b"check", path), run(heddle, b"compile", path, b"-o", b"program", *QUICK)
     check(compiled.returncode == 1, "%r: without weights: compile %d, %r" % (name, compiled.returncode, compiled.stderr))
     shown("%r, check without weights" % name, checked)
     shown("%r, compile without weights" % name, compiled)

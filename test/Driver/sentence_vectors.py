@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, os.pardir, os.pardir)
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import tensors
 from checks import check, finish
 
@@ -52,7 +53,7 @@ def model(home, head, **changes):
 
 def compiled(home):
     binary = os.path.join(WORK, os.path.basename(home) + ".program")
-    p = subprocess.run([HEDDLE, "compile", home, "-o", binary], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    p = subprocess.run([HEDDLE, "compile", home, "-o", binary, *cached.quick(HEDDLE)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     check(p.returncode == 0, "%s: %s" % (home, p.stderr))
     return binary, p.stderr
 

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from terminals import drain
 
@@ -39,7 +40,7 @@ def folder(example, **changed):
         with open(os.path.join(home, name.replace("_json", ".json")), "w") as f:
             json.dump(data, f)
     program = os.path.join(work, example + "-program")
-    subprocess.run([heddle, "compile", home, "-o", program], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([heddle, "compile", home, "-o", program, *cached.flags(heddle)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return program
 
 

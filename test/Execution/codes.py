@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import tensors
 
 SCRIPTS = os.path.join(ROOT, "..", "shared", "examples-models", "scripts")
@@ -82,7 +83,7 @@ def searched(w, bits, group):
 
 def reported(heddle, binary, flags, check, name):
     """Compiles `stories` and holds the report to the weights."""
-    done = subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", binary, "--json", *flags], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", binary, "--json", *cached.flags(heddle), *flags], check=True, stdout=subprocess.PIPE)
     report = json.loads(done.stdout)
     weights = tensors.read(os.path.join(ROOT, "examples", "stories", "model.safetensors"))
     error = whole = 0
@@ -115,7 +116,7 @@ def by_rule(heddle, work, matrices, check):
         weights[name] = np.ascontiguousarray((q * s).reshape(w.shape).T.astype(np.float32))
     os.chmod(file, 0o644)
     tensors.write(file, weights)
-    done = subprocess.run([heddle, "compile", folder, "-o", binary, "--json", "--weights-dtype=int4"], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([heddle, "compile", folder, "-o", binary, "--json", "--weights-dtype=int4", *cached.flags(heddle)], check=True, stdout=subprocess.PIPE)
     again = {m["name"]: m["relative_error"] for m in json.loads(done.stdout)["matrices"]}
     check("Q4_0's codes are found again", all(again[name] < 1e-6 for name in matrices), again)
     return binary
@@ -129,7 +130,7 @@ def greedy(binary, case):
 def rows(heddle, work, check):
     """Calls check(what, good, more) for each thing that must hold."""
     whole = os.path.join(work, "stories-f32")
-    subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", whole], check=True)
+    subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", whole, *cached.flags(heddle)], check=True)
     texts = unseen(heddle)
     if texts is None:
         print("no %s: unseen stories are skipped" % os.path.relpath(SCRIPTS, ROOT))
@@ -145,7 +146,7 @@ def rows(heddle, work, check):
             print("stories in %s: %.3f milli-nats a token from f32" % (dtype, kl))
             check("%s: divergence" % dtype, 0 < kl <= BOUND[dtype], "%.3f milli-nats" % kl)
             halves = binary + "-bf16" # rows between linears and caches in 16 bits as well
-            subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", halves, "--weights-dtype=" + dtype, "--dtype=bf16"],
+            subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", halves, "--weights-dtype=" + dtype, "--dtype=bf16", *cached.flags(heddle)],
                            check=True, stdout=subprocess.DEVNULL)
             both = divergence(expected, log_probabilities(halves, texts, work))
             print("stories in %s beside bf16: %.3f milli-nats a token from f32" % (dtype, both))
@@ -169,7 +170,7 @@ def rows(heddle, work, check):
         folder = os.path.join(ROOT, "examples", name)
         source = os.path.join(folder, "model.json")
         binary = os.path.join(work, name + "-int8")
-        subprocess.run([heddle, "compile", source if os.path.exists(source) else folder, "-o", binary, "--weights-dtype=int8"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([heddle, "compile", source if os.path.exists(source) else folder, "-o", binary, "--weights-dtype=int8", *cached.flags(heddle)], check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
             wanted = json.load(file)["cases"]
         for case in wanted:

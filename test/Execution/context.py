@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import first_tokens
 from checks import check, finish
 from first_tokens import listed, text_of
@@ -38,7 +39,7 @@ def compiled(heddle, work, name, *flags, **config):
     os.makedirs(folder, exist_ok=True)
     first_tokens.decoder(folder, WORDS, **config)
     binary = os.path.join(work, name)
-    subprocess.run([heddle, "compile", folder, "-o", binary, *flags], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([heddle, "compile", folder, "-o", binary, *cached.quick(heddle), *flags], check=True, stderr=subprocess.DEVNULL)
     return binary
 
 

@@ -40,6 +40,7 @@ class Suite:
         self.heddle, self.work, self.verbose, self.count, self.passed, self.failed = heddle, work, verbose, 0, 0, 0
         emulated = device == "emulator"
         self.settings = [*settings, "--target", target, *(["--emulate-alone", "--mcpu=sm_80"] if emulated else [])]
+        self.code = cached.quick if emulated else cached.flags
         self.usual = ["--device", device] if device else []
         self.ways = GRIDS if emulated else [] if device else THREADS
 
@@ -49,7 +50,7 @@ class Suite:
 
     def compile(self, model, *more):
         out = self.file()
-        subprocess.run([self.heddle, "compile", model, "-o", out, *cached.flags(self.heddle), *self.settings, *more], check=True)
+        subprocess.run([self.heddle, "compile", model, "-o", out, *self.code(self.heddle), *self.settings, *more], check=True)
         return out
 
     def call(self, binary, given, *command, way=None):

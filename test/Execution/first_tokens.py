@@ -20,6 +20,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from generation import Model, beams, greedy
 from media import write_json, write_wav
@@ -131,7 +132,7 @@ class Sweep:
         if generation:
             write_json(self.folder, "generation_config.json", generation)
         binary = os.path.join(self.work, name)
-        subprocess.run([self.heddle, "compile", self.folder, "-o", binary, *flags], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([self.heddle, "compile", self.folder, "-o", binary, *cached.quick(self.heddle), *flags], check=True, stderr=subprocess.DEVNULL)
         if generation:
             os.remove(os.path.join(self.folder, "generation_config.json"))
         return binary

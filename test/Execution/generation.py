@@ -264,7 +264,7 @@ def configured(heddle, folder, said, prompts):
     with open(os.path.join(home, "generation_config.json"), "w") as f:
         f.write(said if isinstance(said, str) else json.dumps(said))
     binary = os.path.join(folder, "configured.bin")
-    p = subprocess.run([heddle, "compile", home, "-o", binary], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    p = subprocess.run([heddle, "compile", home, "-o", binary, *cached.quick(heddle)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if p.returncode:
         return p.stdout.decode()
     return Model(binary, folder, None, "input_ids", None, {0})
@@ -336,7 +336,7 @@ def main():
         built = {}
         for name, what in (("stories", "stories"), ("dates", "dates/model.json")):
             built[name] = os.path.join(folder, name)
-            subprocess.run([heddle, "compile", os.path.join(EXAMPLES, what), "-o", built[name], *cached.flags(heddle)], check=True)
+            subprocess.run([heddle, "compile", os.path.join(EXAMPLES, what), "-o", built[name], *cached.quick(heddle)], check=True)
         stories = Model(built["stories"], folder, None, "input_ids", None, {0})
         dates = Model(built["dates"], folder, "source_ids", "target_ids", 1, {2})
         with open(os.path.join(EXAMPLES, "stories", "expected.json")) as f:

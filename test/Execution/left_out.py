@@ -18,6 +18,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from random_weights import Weights, tensors
 
@@ -73,7 +74,7 @@ class Case:
         wanted = None
         for cache in ("auto", "none"):
             binary = os.path.join(self.work, "program")
-            if not self.call(self.heddle, "compile", self.model, "-o", binary, "--cache=" + cache):
+            if not self.call(self.heddle, "compile", self.model, "-o", binary, "--cache=" + cache, *cached.quick(self.heddle)):
                 return
             ways = {"program": (binary, "generate", ["-n", str(NEW)]), "interpreter": (self.heddle, "interpret", self.model, "--cache=" + cache, ["-n", str(NEW)])}
             for way, command in ways.items():
@@ -112,7 +113,7 @@ def nothing_there(heddle, work):
         {"y": {"concat": ["x", "more"], "axis": 1}}, {"s": {"sum": "y", "axis": 1}}, {"a": {"attention": ["x", "y", "y"], "heads": 1}}], "outputs": ["y", "s", "a"]})
     x = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32)
     binary = os.path.join(work, "more")
-    if not case.call(heddle, "compile", case.model, "-o", binary):
+    if not case.call(heddle, "compile", case.model, "-o", binary, *cached.quick(heddle)):
         return
     weights = np.exp(x @ x.transpose(0, 2, 1) / 2)
     wanted = {"y": x, "s": x.sum(1), "a": weights / weights.sum(-1, keepdims=True) @ x}

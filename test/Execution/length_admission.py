@@ -19,6 +19,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from first_tokens import listed, text_of, tokenizer
 from random_weights import Weights, tensors
@@ -63,7 +64,7 @@ class Admission:
         self.short, self.long = list(range(3, 2 + least)), list(range(3, 5 + least))
         self.binary = os.path.join(work, "program")
         flags = ["--template", os.path.join(work, "template")] if name != "source" else []
-        p = subprocess.run([heddle, "compile", os.path.join(work, "model.json"), "-o", self.binary, *flags, *(["--slots=require"] if name == "slots" else [])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        p = subprocess.run([heddle, "compile", os.path.join(work, "model.json"), "-o", self.binary, *cached.quick(heddle), *flags, *(["--slots=require"] if name == "slots" else [])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.good = check(p.returncode == 0, "%s: compile: %s" % (name, p.stdout.decode()[-1500:]))
 
     def is_refusal(self, said, ids):

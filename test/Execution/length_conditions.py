@@ -19,6 +19,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from random_weights import Weights, tensors
 
@@ -176,7 +177,7 @@ class Program:
         with open(self.model) as f:
             self.lines = f.read().split("\n")
         self.binary = os.path.join(work, "program")
-        p = subprocess.run([heddle, "compile", self.model, "-o", self.binary, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        p = subprocess.run([heddle, "compile", self.model, "-o", self.binary, *cached.quick(heddle), *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.good = p.returncode == 0
         check(self.good, "compile: %s" % p.stdout.decode()[-1500:])
 

@@ -18,6 +18,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from random_weights import Weights, tensors
 
@@ -67,7 +68,7 @@ def main():
             model = written(work, mask, at, generate)
             for cache in ("auto", "none"):
                 binary = os.path.join(work, "program")
-                subprocess.run([heddle, "compile", model, "-o", binary, "--cache=" + cache, "--without=serve"], check=True, stderr=subprocess.DEVNULL)
+                subprocess.run([heddle, "compile", model, "-o", binary, "--cache=" + cache, "--without=serve", *cached.quick(heddle)], check=True, stderr=subprocess.DEVNULL)
                 card = subprocess.run([binary, "info", "--card"], check=True, stdout=subprocess.PIPE).stdout.decode()
                 check(("generate padding left" in card) == bool(turned), "%s, --cache=%s: whether rows are turned, %s expected" % (name, cache, turned))
                 for side in ("right", "left"):

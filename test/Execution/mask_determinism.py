@@ -16,7 +16,7 @@ import tempfile
 import numpy as np
 
 import determinism
-from determinism import tensors
+from determinism import cached, tensors
 
 HEADS, WIDTH, VOCAB, LONGEST = 4, 32, 13, 160
 MASKS = {  # name: (mask, statements before it, it speaks of absolute positions)
@@ -187,6 +187,7 @@ def main():
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-determinism-") as work:
         suite = determinism.Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype], o.target, o.device)
+        suite.code = cached.quick
         models = [("mask " + n, m, b, [], {}, {}, a) for n, (m, b, a) in MASKS.items()]
         models += [("modifier " + n, "causal", [], s, a, w, False) for n, (s, a, w) in MODIFIERS.items()]
         models += [("modifier %s, window" % n, "window(20, 0)", [], *MODIFIERS[n], False) for n in ("alibi", "buckets", "shaw", "sinks")]
@@ -198,6 +199,7 @@ def main():
             except (subprocess.CalledProcessError, OSError, KeyError) as e:
                 print("FAIL %s: %s" % (name, e))
                 suite.failed += 1
+        suite.code = cached.flags  # what is recomputed is long
         for name, (mask, ring, room) in RINGS.items():
             name = "ring " + name
             if o.only and not any(x in name for x in o.only.split(",")):

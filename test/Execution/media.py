@@ -308,7 +308,7 @@ class Suite:
         os.mkdir(folder)
         made = make(folder, *more)
         self.binary = os.path.join(folder, "model")
-        subprocess.run([self.heddle, "compile", folder, "-o", self.binary, *cached.flags(self.heddle)], check=True)
+        subprocess.run([self.heddle, "compile", folder, "-o", self.binary, *cached.quick(self.heddle)], check=True)
         return made
 
     def call(self, *words):

@@ -183,7 +183,7 @@ class Suite:
                     status, said = self.run(self.heddle, "interpret", self.path(folder), "--math=wide", "-i", self.path("in"), "-o", out, *extra)
                 else:
                     binary = self.path("bin")
-                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide", *cached.flags(self.heddle), *extra)
+                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide", *cached.quick(self.heddle), *extra)
                     if not status:
                         status, said = self.run(binary, "run", "--input", self.path("in"), "--output", out)
                 if status:

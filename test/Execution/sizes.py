@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from first_tokens import speech
 
@@ -51,7 +52,7 @@ def main():
 
         def compiled(flags):
             mcpu = "x86-64-v3,sm_80" if "--target=cpu,cuda" in flags else "x86-64-v3"
-            subprocess.run([heddle, "compile", path, "--mcpu=" + mcpu, "-o", out, *flags], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([heddle, "compile", path, "--mcpu=" + mcpu, "-o", out, *cached.flags(heddle), *flags], check=True, stderr=subprocess.DEVNULL)
             return size(out)
 
         small, large = compiled(flags), compiled(more)

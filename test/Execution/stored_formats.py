@@ -51,7 +51,7 @@ class Table(Suite):
         if interpret:
             status, said = self.run(self.heddle, "interpret", self.path(folder), "-i", self.path("in"), "-o", out, *how)
         else:
-            status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, *how)
+            status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, *how, *suite_of.cached.quick(self.heddle))
             if not status:
                 status, said = self.run(binary, "run", "--input", self.path("in"), "--output", out)
         return status, said, {k: v.tobytes() for k, v in tensors.read(out).items()} if not status else None

@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from reference import sigmoid
 from checks import check, finish
 from random_weights import Weights, tensors
@@ -158,7 +159,7 @@ def main():
                                                  ("class", "BertForSequenceClassification", {"id2label": {"0": "good"}}, lambda b: one_class(b, work))):
             folder, binary = os.path.join(work, name), os.path.join(work, name + ".bin")
             bert(folder, architecture, **config)
-            r = said(heddle, "compile", folder, "-o", binary)
+            r = said(heddle, "compile", folder, "-o", binary, *cached.quick(heddle))
             check(r.returncode == 0, "%s: %r" % (name, r.stderr))
             if r.returncode == 0:
                 test(binary)

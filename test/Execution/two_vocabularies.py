@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import pieces as spm
 from checks import check, finish
 from generation import Model, beams, greedy
@@ -96,7 +97,7 @@ class Suite:
 
     def compiled(self, name, *flags, model=None):
         binary = os.path.join(self.work, name)
-        p = subprocess.run([self.heddle, "compile", model or self.folder, "-o", binary, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p = subprocess.run([self.heddle, "compile", model or self.folder, "-o", binary, *cached.quick(self.heddle), *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         check(p.returncode == 0, "%s: status %d, %s" % (name, p.returncode, p.stderr.decode(errors="replace")))
         return binary
 

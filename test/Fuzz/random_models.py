@@ -262,7 +262,7 @@ def one(seed, heddle, folder):
     at = lambda name: os.path.join(folder, name)
     try:
         make(seed, folder)
-        execute([heddle, "compile", at("model.json"), "-o", at("model"), *cached.flags(heddle)])
+        execute([heddle, "compile", at("model.json"), "-o", at("model"), *cached.quick(heddle)])
         execute([at("model"), "run", "--input", at("input.safetensors"), "--output", at("binary.safetensors")])
         execute([heddle, "interpret", at("model.json"), "-i", at("input.safetensors"), "-o", at("meaning.safetensors")])
         e, a = tensors.read(at("meaning.safetensors"))["y"], tensors.read(at("binary.safetensors"))["y"]

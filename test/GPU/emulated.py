@@ -12,6 +12,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached  # noqa: E402
 import tensors  # noqa: E402
 
 DEVICES = ["emulator", "emulator:order=reverse", "emulator:order=random,seed=3,sms=3", "emulator:races"]
@@ -30,7 +31,7 @@ def encoder(heddle, work):
     programs = {}
     for name, flags in (("cpu", []), ("device", ["--target=cuda", "--mcpu=sm_80", "--emulate-alone", "--emulate-races"])):
         programs[name] = os.path.join(work, "encoder-" + name)
-        say([heddle, "compile", os.path.join(example, "model.json"), "-o", programs[name]] + flags)
+        say([heddle, "compile", os.path.join(example, "model.json"), "-o", programs[name]] + cached.quick(heddle) + flags)
     given, result = os.path.join(example, "input.safetensors"), os.path.join(work, "out.safetensors")
     say([programs["cpu"], "run", "--input", given, "--output", result])
     expected, first = tensors.read(result), None

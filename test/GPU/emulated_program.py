@@ -5,13 +5,14 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached  # noqa: E402
 import tensors  # noqa: E402
 
 
 def compile_model(heddle, work, name, *flags):
     """-> the path of the program `name` of work/model.json."""
     program = os.path.join(work, name)
-    subprocess.run([heddle, "compile", os.path.join(work, "model.json"), "-o", program, *flags], check=True)
+    subprocess.run([heddle, "compile", os.path.join(work, "model.json"), "-o", program, *cached.quick(heddle), *flags], check=True)
     return program
 
 

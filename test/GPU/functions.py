@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import tensors  # noqa: E402
 
 MODEL = {"heddle": 1, "name": "functions", "inputs": {"x": "f32[N]", "y": "f32[N]"},
@@ -76,7 +77,8 @@ def main():
         model, program, given, result = (os.path.join(work, n) for n in ("model.json", "program", "in", "out"))
         with open(model, "w") as f:
             json.dump(MODEL, f)
-        subprocess.run([os.path.abspath(o.heddle), "compile", model, "--target=cuda", "--mcpu=sm_80", "--emulate-alone", "-o", program], check=True)
+        flags = ["--target=cuda", "--mcpu=sm_80", "--emulate-alone", *cached.quick(o.heddle)]
+        subprocess.run([os.path.abspath(o.heddle), "compile", model, "-o", program, *flags], check=True)
         x, y = numbers()
         tensors.write(given, {"x": x, "y": y})
         subprocess.run([program, "run", "--input", given, "--output", result, "--device=emulator"], check=True)

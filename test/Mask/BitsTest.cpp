@@ -261,7 +261,7 @@ static MaskSpec causalMask(std::mt19937_64 &random, int64_t most) {
 
 TEST(MaskedAttention, SameBitsInAnyCompany) {
   const int64_t perBatch = 4, most = 400;
-  int64_t expressions = campaign.expressions ? campaign.expressions / 4 + 1 : 80;
+  int64_t expressions = campaign.expressions ? campaign.expressions / 4 + 1 : 40;
   Campaign run("Bits", (expressions + perBatch - 1) / perBatch);
   std::atomic<int64_t> compared{0}, masks{0};
   std::vector<std::string> messages = run.run([&](int64_t batch) {

@@ -106,7 +106,7 @@ static void runBatches(const char *name, int64_t expressions,
 
 TEST(Cursor, RandomExpressions) {
   runBatches(
-      "Cursor", campaign.expressions ? campaign.expressions : 640,
+      "Cursor", campaign.expressions ? campaign.expressions : 320,
       [](Random &random, int64_t most) { return drawShape(random, MaskSpec::draw(random, 4, most)); },
       [](const CursorCase &, const CursorProgram::Known &) { return ""; });
 }
@@ -199,7 +199,7 @@ static MaskSpec drawDilated(Random &random, int64_t most, int64_t &step) {
 /// Every class of rows and keys alone, in positions of its own view, sees what it saw.
 TEST(Cursor, StridedViews) {
   runBatches(
-      "Strided", campaign.expressions ? campaign.expressions / 4 : 160,
+      "Strided", campaign.expressions ? campaign.expressions / 4 : 80,
       [](Random &random, int64_t most) {
         int64_t step = 1;
         CursorCase c = drawShape(random, drawDilated(random, most, step));

@@ -177,7 +177,7 @@ static MaskSpec draw(std::mt19937_64 &random, int64_t most) {
 
 TEST(MaskedAttention, RandomExpressions) {
   const int64_t perBatch = 8, most = 600;
-  int64_t expressions = campaign.expressions ? campaign.expressions : 320;
+  int64_t expressions = campaign.expressions ? campaign.expressions : 160;
   Campaign run("MaskedAttention", (expressions + perBatch - 1) / perBatch);
   Totals totals;
   std::vector<std::string> messages = run.run([&](int64_t batch) {

@@ -44,7 +44,7 @@ EXCHANGED_BY_CODES = {"gptq_experts": 13}
 BEYOND_HALVES = ["att_common_offset_scores", "qwen2_moe"]
 # Such a router where products are wide: the interpreter, in f64 on the same stored numbers, is as far from what is expected.
 BEYOND_WIDE = ["mixtral"]
-# What is run again in other ways (--listed): every kind of mask, bias and cache, and one model of every family of architectures.
+# What is run again in other ways (--listed), and in run.sh with code as users have it: every kind of mask, bias and cache, and one model of every family of architectures.
 LISTED = ["att_alibi_decode", "att_bigbird", "att_dense_bias", "att_document", "att_longformer", "att_padding_left_causal", "att_sink_logits", "att_t5_causal",
           "bart", "bert", "big_bird_sparse", "bloom", "deberta_v2", "falcon_new_arch", "gemma2_softcap", "gpt2", "gpt_neox", "llama_gqa", "longformer",
           "mistral_swa", "mixtral", "t5", "transfo_xl", "wav2vec2", "whisper"]
@@ -142,6 +142,7 @@ class Runner:
         emulated = device.startswith("emulator")
         self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate-alone" if alone else "--emulate", "--mcpu=" + chip] if emulated else [])
         self.target += ["--emulate-races"] if races or "races" in device else []
+        self.code = cached.flags(heddle) if case.name in LISTED and not alone else cached.quick(heddle)
         self.devices = [[]] if not device else [["--device", d] for d in [device] + ["emulator:races"] * races]
         self.runner = shlex.split(runner)
         self.exchanged = None
@@ -175,7 +176,7 @@ class Runner:
             out = self.file(".bin")
             command = [self.heddle, "compile", self.case.model, "-o", out, "--outputs=all", "--cache=auto", "--masked-rows=zero"]
             try:
-                self.execute(command + cached.flags(self.heddle) + self.target + self.arithmetic + self.case.weights + sets, "compile")
+                self.execute(command + self.code + self.target + self.arithmetic + self.case.weights + sets, "compile")
                 self.binaries[key] = out
             except Failure as e:
                 self.binaries[key] = e

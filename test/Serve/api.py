@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from abuse import fuzz
 from serving import ROOT, Counts, Server, compile_example
 
@@ -45,7 +46,7 @@ def conversations(t, heddle, work):
     with open(os.path.join(folder, "chat_template.jinja"), "w") as file:
         file.write(TEMPLATE)
     binary = os.path.join(work, "talker.bin")
-    subprocess.run([heddle, "compile", folder, "-o", binary], check=True)
+    subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True)
     path = "/v1/chat/completions"
 
     def alone(messages, **variables):

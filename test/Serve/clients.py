@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from serving import ROOT, Counts, Server, compile_example
 
 PATH, TALK = "/v1/completions", "/v1/chat/completions"
@@ -99,7 +100,7 @@ def endless(t, heddle, work):
     shutil.copytree(os.path.join(ROOT, "examples", "stories"), folder)
     with open(os.path.join(folder, "generation_config.json"), "w") as file:
         file.write('{"eos_token_id": null}')
-    subprocess.run([heddle, "compile", folder, "-o", binary], check=True)
+    subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True)
     made = subprocess.run([binary, "generate", "--text", PROMPT, "-n", "170", "--greedy", "--print-ids"], check=True, stdout=subprocess.PIPE, text=True).stdout
     t.check("eos_token_id null", len(made.split(",")) == 170, made)
 
@@ -111,7 +112,7 @@ def turns(t, heddle, work):
         with open(os.path.join(folder, "chat_template.jinja"), "w") as file:
             file.write(template)
         binary = os.path.join(work, name + ".bin")
-        subprocess.run([heddle, "compile", folder, "-o", binary], check=True)
+        subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True)
         with Server(binary) as server:
             def says(messages, **fields):
                 status, got = server.post(TALK, dict({"messages": messages, "temperature": 0, "max_tokens": 12}, **fields))

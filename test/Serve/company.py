@@ -23,6 +23,7 @@ import time
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import random_model
 from serving import ROOT, Counts, Server, compile_example
 
@@ -173,8 +174,8 @@ def main():
             if o.only not in name:
                 continue
             binary, single = os.path.join(work, name + ".slots"), os.path.join(work, name + ".single")
-            subprocess.run([heddle, "compile", folder, "--slots=require", "-o", binary], check=True)
-            subprocess.run([heddle, "compile", folder, "--slots=none", "-o", single], check=True)
+            subprocess.run([heddle, "compile", folder, "--slots=require", "-o", binary, *cached.flags(heddle)], check=True)
+            subprocess.run([heddle, "compile", folder, "--slots=none", "-o", single, *cached.flags(heddle)], check=True)
             draw = random.Random(o.seed)
             bodies = requests_for(draw, o.requests, longest)
             want = []

@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from abuse import fuzz
 from determinism import tensors
 from serving import Counts, Server, compile_example
@@ -81,7 +82,7 @@ def vectors(t, heddle, work, architecture, pooled):
     """Embeddings against what `run` says of the same ids."""
     folder, binary = os.path.join(work, architecture), os.path.join(work, architecture + ".bin")
     bert(folder, architecture)
-    subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True, stderr=subprocess.DEVNULL)
     # It has no answer to a text: the help begins with what it can do, and a text is shown the way.
     help_text = subprocess.run([binary, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
     t.check("the help of a headless encoder", "a text that is -" not in help_text and help_text.split("\n\n")[1].startswith("  " + binary + " run"), help_text[:300])
@@ -152,7 +153,7 @@ def sentence_transformers(t, heddle, work):
         modes = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
         with open(os.path.join(folder, "1_Pooling", "config.json"), "w") as file:
             json.dump(dict({"pooling_mode_" + key: mode == word for key, mode in modes.items()}, word_embedding_dimension=16), file)
-        subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True, stderr=subprocess.DEVNULL)
         t.check("info says " + word, json.loads(subprocess.run([binary, "info", "--json"], check=True, stdout=subprocess.PIPE).stdout)["pooling"] == word)
         with Server(binary, "--no-truncate") as server:
             status, got = server.post("/v1/embeddings", {"input": texts, "normalize": False})
@@ -182,7 +183,7 @@ def padding_matters(t, heddle, work):
                    "body": [{"x": {"embedding": "input_ids", "rows": len(VOCABULARY), "width": 16, "weights": "bert.embeddings.word_embeddings"}},
                             {"m": {"mean": "x", "axis": 1, "keep": True}},
                             {"last_hidden_state": "=(x + m) * attention_mask[:, :, null]"}]}, file)
-    subprocess.run([heddle, "compile", os.path.join(folder, "model.json"), "-o", binary], check=True)
+    subprocess.run([heddle, "compile", os.path.join(folder, "model.json"), "-o", binary, *cached.flags(heddle)], check=True)
     with Server(binary, "--no-truncate") as server:
         alone, _ = company(t, server, "/v1/embeddings", [{"input": text} for text in TEXTS])
         before = server.metric("heddle_batch_rows_count")
@@ -217,7 +218,7 @@ def main():
                 ("BertForTokenClassification", "/v1/classify", ["a cat", "the cat sat on the mat", "where"], None, [])):
             folder, binary = os.path.join(work, architecture), os.path.join(work, architecture + ".bin")
             bert(folder, architecture, **({"id2label": {"0": "thing", "1": "other"}} if "Token" in architecture else {}))
-            subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True, stderr=subprocess.DEVNULL)
             with Server(binary, "--no-truncate") as server:
                 judged(t, server, binary, path, texts, pair, more)
                 t.check("%s: stops" % path, server.stop() == 0)

@@ -21,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from serving import ROOT, Counts, Server, sanitized
 
 # What fails, and with which error.
@@ -132,7 +133,7 @@ def main():
         shutil.copytree(os.path.join(ROOT, "examples", "stories"), folder)
         with open(os.path.join(folder, "chat_template.jinja"), "w") as file:
             file.write(TEMPLATE)
-        subprocess.run([heddle, "compile", folder, "-o", binary], check=True)
+        subprocess.run([heddle, "compile", folder, "-o", binary, *cached.flags(heddle)], check=True)
         want = subprocess.run([binary, "chat", "-n", "6", "--greedy"], input=b"Tell me.\nAnd then?\n", stdout=subprocess.PIPE, check=True).stdout
         threads(t, binary, library)
         signals(t, binary, library)

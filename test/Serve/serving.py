@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+import cached
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -41,7 +43,7 @@ def sanitized(heddle):
 
 def compile_example(heddle, folder, name="stories", flags=()):
     binary = os.path.join(folder, name)
-    subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", name), "-o", binary, *flags], check=True)
+    subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", name), "-o", binary, *cached.flags(heddle), *flags], check=True)
     return binary
 
 

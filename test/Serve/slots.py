@@ -17,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from company import in_company, told
 from serving import Counts, Server
 
@@ -64,7 +65,7 @@ def main():
         for name in names:
             folder, program = os.path.join(work, name), os.path.join(work, name + ".program")
             words = with_tokenizer(os.path.join(o.oracle, name), folder)
-            compiled = words and subprocess.run([heddle, "compile", folder, "--dtype", o.dtype, "--slots=require", "-o", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            compiled = words and subprocess.run([heddle, "compile", folder, "--dtype", o.dtype, "--slots=require", "-o", program, *cached.quick(heddle)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if not words or compiled.returncode:
                 said = compiled.stdout.decode() if words else "no slots: there are no ids"
                 why = said[max(said.find("no slots"), 0):].split("\n")[0]
@@ -72,7 +73,7 @@ def main():
                 continue
             bodies = requests_for(random.Random(name), o.requests, words)
             single = program + ".single"
-            subprocess.run([heddle, "compile", folder, "--dtype", o.dtype, "--slots=none", "-o", single], check=True)
+            subprocess.run([heddle, "compile", folder, "--dtype", o.dtype, "--slots=none", "-o", single, *cached.quick(heddle)], check=True)
             with Server(single) as server:
                 answers = [server.post("/v1/completions", body) for body in bodies]
             wrong = [(body, got) for body, (status, got) in zip(bodies, answers) if status != 200]

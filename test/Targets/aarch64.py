@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 root, heddle, work, qemu = sys.argv[1:]
@@ -23,7 +24,7 @@ def compiled(model, mcpu, *more):
     out = os.path.join(work, "-".join([os.path.basename(model), mcpu, *more]))
     path = os.path.join(root, "examples", model)
     path = path if os.path.exists(os.path.join(path, "config.json")) else os.path.join(path, "model.json")
-    said = subprocess.run([heddle, "compile", path, "--without=serve", "--mcpu=" + mcpu, "-o", out, *more], capture_output=True, text=True)
+    said = subprocess.run([heddle, "compile", path, "--without=serve", "--mcpu=" + mcpu, "-o", out, *cached.flags(heddle), *more], capture_output=True, text=True)
     check(said.returncode == 0, "%s for %s: compiled: %s" % (model, mcpu, said.stderr))
     return out
 

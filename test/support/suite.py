@@ -77,7 +77,7 @@ class Suite:
         if self.most is not None and self.times[kind] > self.most:
             return None
         binary = self.file()
-        r = subprocess.run([self.heddle, "compile", folder, "-o", binary, *cached.flags(self.heddle), *self.more, *more], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        r = subprocess.run([self.heddle, "compile", folder, "-o", binary, *cached.quick(self.heddle), *self.more, *more], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         check(r.returncode == 0, "%s: compile: exit status %d, %s" % (what, r.returncode, r.stderr[-300:]))
         return binary if r.returncode == 0 else None
 
