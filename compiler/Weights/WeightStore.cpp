@@ -79,7 +79,7 @@ absl::Status WeightStore::adoptFile(llvm::StringRef path, const HeaderLimits &li
   absl::StatusOr<size_t> got = file->readSome(0, {reinterpret_cast<uint8_t *>(first), sizeof first});
   if (!got.ok())
     return got.status();
-  if (!beginsAsGguf({first, *got})) {
+  if (!beginsAsGguf({first, *got}) && !path.ends_with(".gguf")) {
     absl::StatusOr<SafetensorsFile> read = SafetensorsFile::read(*std::move(file), limits);
     if (read.ok())
       adopt(*std::move(read));

@@ -313,6 +313,9 @@ TEST(Gguf, Refusals) {
       EXPECT_TRUE(llvm::StringRef(problem.message).contains(word) || llvm::StringRef(problem.tensor).contains(word))
           << text(file.status());
   }
+  // A store takes the name for what the file is meant to be.
+  WeightProblem other = refusal(WeightStore::open(dir.write("other.gguf", "GGJT" + good.substr(4))).status());
+  EXPECT_EQ(other.code, damaged);
   // A header cut anywhere is refused, whatever is cut.
   for (size_t length = 0; length < 200; ++length)
     EXPECT_EQ(refusal(opened(dir, good.substr(0, length)).status()).code, damaged) << length;
