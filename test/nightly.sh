@@ -79,6 +79,8 @@ fuzzed readers | 3600 | "$build/bin/heddle_fuzz_readers" --examples=examples --r
 fuzzed safetensors | 3600 | "$build/bin/heddle_fuzz_safetensors" --runs=1000000 --seed=11 --dump="$work/dump" && $python test/Fuzz/safetensors_oracle.py "$work/dump"
 fuzzed quantised files | 3600 | "$build/bin/heddle_fuzz_coded" --runs=1000000 --seed=11
 fuzzed GGUF files | 3600 | "$build/bin/heddle_fuzz_gguf" --runs=1000000 --seed=11 && "$build/bin/heddle_fuzz_gguf" --what=blocks --runs=1000000 --seed=11
+fuzzed vocabularies | 3600 | "$build/bin/heddle_fuzz_vocabularies" --runs=1000000 --seed=11
+vocabularies of GGUF files | 3600 | need "$root/../shared/gguf-cases"; $python test/Gguf/vocabularies.py --heddle "$heddle" --count 3000
 chat campaign | 3600 | need "$templates/judge.py"; $python -c 'import jinja2' || { echo "there is no python3-jinja2"; exit 77; }; $python test/Chat/campaign.py "$templates/judge.py" --heddle "$heddle" --count 5000 --seed 11
 masks | 7200 | "$build/bin/heddle_mask_test" --expressions=20000 --seed=11 && "$build/bin/heddle_mask_kernel_test" --expressions=5000 --seed=11
 abuse | 3600 | $python test/Serve/abuse.py --heddle "$heddle" --fuzz 50000

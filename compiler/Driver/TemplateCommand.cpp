@@ -3,6 +3,8 @@
 #include "compiler/Driver/TemplateCommand.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
+#include "compiler/Driver/Output.h"
+#include "compiler/Gguf/GgufFolder.h"
 #include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/Template/TemplateTraits.h"
 #include "heddle/template.h"
@@ -20,18 +22,29 @@ static bool readLine(std::string &line) {
   return c != EOF || !line.empty();
 }
 
-int heddle::runTemplate(const Console &console, const std::string &name, bool json, bool info) {
+int heddle::runTemplate(const Console &console, const std::string &name, const std::string &chosen, bool json,
+                        bool info) {
   if (int missing = canRead(console, name))
     return missing;
   DiagnosticSink sink;
   ChatTemplates templates;
-  bool isFolder = fs::is_directory(name);
-  std::optional<ModelFolder> folder = isFolder ? std::optional(ModelFolder(name)) : std::nullopt;
-  readChatTemplates(folder, isFolder ? StringRef() : StringRef(name), sink, templates);
+  bool isFolder = fs::is_directory(name) || isGgufFile(name);
+  std::optional<ModelFolder> folder;
+  if (isFolder) {
+    std::vector<std::string> warnings;
+    absl::StatusOr<ModelFolder> opened = openTexts(name, warnings);
+    if (!opened.ok())
+      return complain(console, opened.status());
+    for (const std::string &warning : warnings)
+      sink.sayInFile(heddle::Diagnostic::Kind::Warning, name, warning);
+    folder = *std::move(opened);
+  }
+  readChatTemplates(folder, isFolder ? StringRef(chosen) : StringRef(name), sink, templates);
   if (sink.hasErrors()) {
     sink.print(console.err);
     return failedWith(sink);
   }
+  sink.print(console.err);
   if (templates.blob.empty())
     return console.complain(Error::BadTemplate, name + ": there is no chat template");
   std::string error;

@@ -7,8 +7,9 @@
 
 namespace heddle {
 
-/// `heddle template`: lines of stdin are conversations; `--info` says what the probe found.
-int runTemplate(const Console &console, const std::string &path, bool json, bool info);
+/// `heddle template`: lines of stdin are conversations; `--info` says what the probe found. `chosen`: the name of one
+/// of several templates; "": the default one.
+int runTemplate(const Console &console, const std::string &path, const std::string &chosen, bool json, bool info);
 
 } // namespace heddle
 

@@ -4,7 +4,9 @@
 #include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Template/TemplateBlob.h"
 #include "compiler/Template/TemplateTraits.h"
+#include "heddle/input_file.h"
 #include "heddle/template.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include <cstdio>
 
@@ -23,12 +25,15 @@ struct Source {
 
 class Finder {
 public:
-  Finder(DiagnosticSink &sink, ChatTemplates &out) : sink(sink), out(out) {}
+  /// `wanted`: the name of one of the templates, which is the only one then; "": all of them.
+  Finder(StringRef wanted, DiagnosticSink &sink, ChatTemplates &out) : wanted(wanted), sink(sink), out(out) {}
 
   void folder(const ModelFolder &folder);
+  void choose();
   void file(StringRef name);
   void tokens(const ModelFolder &folder);
   void compile();
+  bool isEmpty() const { return found.empty(); }
 
 private:
   /// Reads a file that exists; null after an error.
@@ -40,6 +45,7 @@ private:
   void tokensOf(const JsonValue &root);
   size_t byteOf(StringRef text, unsigned line, unsigned column) const;
 
+  StringRef wanted;
   DiagnosticSink &sink;
   ChatTemplates &out;
   std::vector<Source> found;
@@ -112,7 +118,7 @@ bool Finder::templatesOf(const JsonValue &root, StringRef name) {
   if (!value->isArray())
     sink.error(Error::WrongJson, value->loc, at,
                "a text or a list of {name, template} expected, found " + llvm::Twine(describe(value->kind)));
-  else if (!hasDefault)
+  else if (!hasDefault && wanted.empty())
     sink.error(Error::BadTemplate, value->loc, at, "none of its templates has the name \"default\"");
   return true;
 }
@@ -154,14 +160,44 @@ void Finder::folder(const ModelFolder &folder) {
     root = readJson(folder, tokenizerConfig, true);
   if (root)
     tokensOf(*root);
-  if (folder.has("chat_template.jinja")) {
+  bool own = folder.has("chat_template.jinja");
+  if (own)
     addFile("default", folder, "chat_template.jinja");
+  if (own || folder.isMade())
     for (const std::string &name : folder.list("additional_chat_templates"))
       if (path::extension(name) == ".jinja")
         addFile(path::stem(name), folder, "additional_chat_templates/" + name);
-  } else if (!(root && templatesOf(*root, tokenizerConfig)) && folder.has("chat_template.json")) {
+  if (own || folder.isMade())
+    return;
+  if (!(root && templatesOf(*root, tokenizerConfig)) && folder.has("chat_template.json")) {
     if (std::optional<JsonValue> processor = readJson(folder, "chat_template.json", false))
       templatesOf(*processor, "chat_template.json");
+  }
+}
+
+/// Of the templates that were found, keeps the one that is wanted, as the default one. One of them must be that.
+void Finder::choose() {
+  if (found.empty() || sink.hasErrors())
+    return;
+  std::vector<std::string> names;
+  for (const Source &source : found)
+    names.push_back(source.text.name);
+  StringRef name = wanted.empty() ? "default" : wanted;
+  auto one = llvm::find_if(found, [&](const Source &source) { return source.text.name == name; });
+  if (one == found.end()) {
+    std::string all = llvm::join(names, ", ");
+    if (wanted.empty())
+      sink.errorInFile(Error::BadTemplate, out.from, "",
+                       "none of its chat templates is the default one; --template=NAME takes one of " + all);
+    else
+      sink.errorInFile(Error::CannotRead, wanted, "",
+                       "there is no such file, and the model has no chat template of this name; it has " + all);
+  } else if (!wanted.empty()) {
+    Source kept = std::move(*one);
+    kept.text.name = "default";
+    out.from = kept.loc.file->name().str();
+    found.clear();
+    found.push_back(std::move(kept));
   }
 }
 
@@ -199,10 +235,11 @@ void Finder::compile() {
     const Source &source = found[m.which];
     size_t byte = byteOf(source.text.text, m.line, m.column);
     Loc loc = source.isJson ? insideString(source.loc, byte) : source.loc.plus(byte);
-    std::string where = source.isJson ? "chat_template" : "";
-    if (source.text.name != "default")
+    bool made = loc.file->madeFrom != nullptr;
+    std::string where = made ? loc.file->keyOf("") : source.isJson ? "chat_template" : "";
+    if (!made && source.text.name != "default")
       where += (where.empty() ? "" : " ") + source.text.name;
-    std::string line = source.isJson ? "line " + std::to_string(m.line) + " of the template: " : "";
+    std::string line = made || source.isJson ? "line " + std::to_string(m.line) + " of the template: " : "";
     sink.error(Error::BadTemplate, loc, where, line + m.message);
   }
   std::string error;
@@ -212,13 +249,16 @@ void Finder::compile() {
 
 void heddle::readChatTemplates(const std::optional<ModelFolder> &folder, StringRef file, DiagnosticSink &sink,
                                ChatTemplates &out) {
-  Finder finder(sink, out);
-  if (folder && file.empty())
+  bool isName = folder && !file.empty() && !file.contains('/') && !isThere(file.str().c_str());
+  Finder finder(isName ? file : "", sink, out);
+  if (folder && (isName || file.empty()))
     finder.folder(*folder);
   else if (folder)
     finder.tokens(*folder);
-  if (!file.empty())
+  if (!file.empty() && (!isName || finder.isEmpty()))
     finder.file(file);
+  else
+    finder.choose();
   finder.compile();
 }
 

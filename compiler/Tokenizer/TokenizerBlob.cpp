@@ -9,6 +9,7 @@
 #include "compiler/Tokenizer/FolderSettings.h"
 #include "compiler/Tokenizer/Unicode.h"
 #include "compiler/Tokenizer/Vocabulary.h"
+#include "compiler/Tokenizer/WordTables.h"
 #include "heddle/tokenizer_format.h"
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 namespace heddle {
 
@@ -30,7 +33,8 @@ constexpr uint32_t kMostGaps = 1 << 16, kGapsAnEntry = 16;
 
 class Writer {
 public:
-  explicit Writer(const Json &file) : file(file) {}
+  /// `given` may be null: then `file` has vocabulary and merges itself.
+  Writer(const Json &file, const WordTables *given) : file(file), given(given) {}
 
   bool write(std::string &blob);
   TokenizerFacts facts() const;
@@ -40,31 +44,42 @@ private:
   bool vocabulary();
   bool model();
   bool merges(const Json &model, const std::string &prefix);
-  bool merge(const Json &pair, std::string &left, std::string &right);
+  void layMerges(const std::vector<std::array<uint32_t, 3>> &list);
+  size_t vocabularySize() const { return given ? given->pieces.size() : member(member(file, "model"), "vocab").size(); }
+  bool merge(const Json &pair, std::string_view &left, std::string_view &right);
   bool unigram(const Json &model);
   bool piecesOfWords(const Json &model);
   uint32_t idLimit() const;
   bool addedTokens();
+  std::vector<std::pair<std::string_view, uint32_t>> sortedIds() const;
   bool give(uint32_t id, const std::string &text);
   bool tooLarge(uint32_t id, const std::string &text);
   void idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
 
   const Json &file;
+  const WordTables *given;
   uint32_t mostIds = 0;
-  std::map<std::string, uint32_t> ids; ///< the model's vocabulary
+  /// The model's vocabulary; texts are those of `file` or `given`.
+  std::unordered_map<std::string_view, uint32_t> ids;
   std::vector<std::string> pieces;     ///< by id, added tokens too
   uint32_t firstWordless = UINT32_MAX; ///< pieces from here on are cut out of texts and have no id
   std::vector<Words> sections = std::vector<Words>(16);
 };
 
 uint32_t Writer::idLimit() const {
-  size_t entries = member(member(file, "model"), "vocab").size() + member(file, "added_tokens").size();
+  size_t entries = vocabularySize() + member(file, "added_tokens").size();
   return uint32_t(std::min<size_t>(kMaxId, entries * kGapsAnEntry + kMostGaps));
 }
 
 bool Writer::tooLarge(uint32_t id, const std::string &text) {
   return problem.say("the id " + std::to_string(id) + " of `" + text.substr(0, 60) +
                      "` is too large for a vocabulary of this size");
+}
+
+std::vector<std::pair<std::string_view, uint32_t>> Writer::sortedIds() const {
+  std::vector<std::pair<std::string_view, uint32_t>> sorted(ids.begin(), ids.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
 }
 
 /// Makes `text` the piece of `id`; false if it has another one.
@@ -80,6 +95,13 @@ bool Writer::give(uint32_t id, const std::string &text) {
 }
 
 bool Writer::vocabulary() {
+  if (given) {
+    pieces = given->pieces;
+    for (uint32_t id = 0; id < given->pieces.size(); ++id)
+      if (!given->pieces[id].empty())
+        ids[given->pieces[id]] = id;
+    return true;
+  }
   const Json &vocab = member(member(file, "model"), "vocab");
   if (!vocab.is_object() || vocab.empty())
     return problem.say("the model has no vocabulary");
@@ -103,7 +125,7 @@ bool Writer::addedTokens() {
   if (list.is_null())
     return true;
   std::map<std::string, uint32_t> added;
-  const auto entries = uint32_t(member(member(file, "model"), "vocab").size());
+  const auto entries = uint32_t(vocabularySize());
   uint32_t next = entries;
   for (const Json &token : list) {
     const Json &id = member(token, "id");
@@ -143,13 +165,13 @@ void Writer::idOfPiece(const Json &model, const char *key, uint32_t &plusOne) {
 }
 
 /// Takes a merge apart: "a b" or ["a", "b"].
-bool Writer::merge(const Json &pair, std::string &left, std::string &right) {
+bool Writer::merge(const Json &pair, std::string_view &left, std::string_view &right) {
   if (const auto *text = pair.get_ptr<const std::string *>()) {
     size_t space = text->find(' ');
     if (space == std::string::npos || space == 0 || text->find(' ', space + 1) != std::string::npos)
       return problem.say("the merge `" + *text + "` is no pair");
-    left = text->substr(0, space);
-    right = text->substr(space + 1);
+    left = std::string_view(*text).substr(0, space);
+    right = std::string_view(*text).substr(space + 1);
     return true;
   }
   if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string())
@@ -161,47 +183,60 @@ bool Writer::merge(const Json &pair, std::string &left, std::string &right) {
 
 /// BPE: the table of merges, open addressing over (left, right) with the rank
 /// and the id of the result. A rank is an index in the list.
-bool Writer::merges(const Json &model, const std::string &prefix) {
-  const Json &list = member(model, "merges");
-  if (!list.is_array())
-    return problem.say("BPE without merges");
+void Writer::layMerges(const std::vector<std::array<uint32_t, 3>> &list) {
   size_t slots = 1;
   while (slots < list.size() * 2)
     slots *= 2;
   Words &table = sections[kMerges];
   if (!list.empty())
     table.assign(slots * 4, UINT32_MAX);
-  uint32_t rank = 0;
-  for (const Json &pair : list) {
-    std::string left, right;
-    if (!merge(pair, left, right))
-      return false;
-    std::string joined = left;
-    bool prefixed = !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
-    joined += right.substr(prefixed ? prefix.size() : 0);
-    uint32_t operands[3];
-    const std::string *names[] = {&left, &right, &joined};
-    for (int i = 0; i < 3; ++i) {
-      auto found = ids.find(*names[i]);
-      if (found == ids.end())
-        return problem.say("the merge of `" + left + "` and `" + right + "` uses `" + *names[i] +
-                           "`, which is not in the vocabulary");
-      operands[i] = found->second;
-    }
-    size_t slot = hashPair(operands[0], operands[1]);
-    for (;; ++slot) {
+  for (uint32_t rank = 0; rank < list.size(); ++rank) {
+    auto [left, right, joined] = list[rank];
+    for (size_t slot = hashPair(left, right);; ++slot) {
       uint32_t *entry = table.data() + (slot & (slots - 1)) * 4;
-      bool same = entry[0] == operands[0] && entry[1] == operands[1];
+      bool same = entry[0] == left && entry[1] == right;
       if (entry[0] != UINT32_MAX && !same)
         continue;
       // If a merge occurs twice, the later rank counts, as in the library.
-      entry[0] = operands[0];
-      entry[1] = operands[1];
-      entry[2] = rank++;
-      entry[3] = operands[2];
+      entry[0] = left;
+      entry[1] = right;
+      entry[2] = rank;
+      entry[3] = joined;
       break;
     }
   }
+}
+
+bool Writer::merges(const Json &model, const std::string &prefix) {
+  if (given) {
+    layMerges(given->merges);
+    return true;
+  }
+  const Json &list = member(model, "merges");
+  if (!list.is_array())
+    return problem.say("BPE without merges");
+  std::vector<std::array<uint32_t, 3>> found;
+  found.reserve(list.size());
+  std::string joined;
+  for (const Json &pair : list) {
+    std::string_view left, right;
+    if (!merge(pair, left, right))
+      return false;
+    joined = left;
+    bool prefixed = !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
+    joined += right.substr(prefixed ? prefix.size() : 0);
+    std::array<uint32_t, 3> operands;
+    const std::string_view names[] = {left, right, joined};
+    for (int i = 0; i < 3; ++i) {
+      auto token = ids.find(names[i]);
+      if (token == ids.end())
+        return problem.say("the merge of `" + std::string(left) + "` and `" + std::string(right) + "` uses `" +
+                           std::string(names[i]) + "`, which is not in the vocabulary");
+      operands[i] = token->second;
+    }
+    found.push_back(operands);
+  }
+  layMerges(found);
   return true;
 }
 
@@ -215,23 +250,29 @@ static void appendDouble(Words &words, double value) {
 /// it.
 bool Writer::unigram(const Json &model) {
   const Json &vocab = member(model, "vocab"), &unk = member(model, "unk_id");
-  if (!vocab.is_array() || vocab.empty() || vocab.size() >= kMaxId)
+  if (!given && (!vocab.is_array() || vocab.empty() || vocab.size() >= kMaxId))
     return problem.say("the model has no vocabulary");
   double least = std::numeric_limits<double>::infinity();
   Words &scores = sections[kScores];
   uint32_t id = 0;
-  for (const Json &entry : vocab) {
-    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-      return problem.say("a piece of the vocabulary is no [text, score]");
-    std::string piece = entry[0].get<std::string>();
-    auto score = entry[1].get<double>();
+  auto add = [&](const std::string &piece, double score) {
     if (!give(id, piece))
       return false;
     ids[piece] = id++;
     least = std::min(least, score);
     appendDouble(scores, score);
+    return true;
+  };
+  for (size_t i = 0; given && i < given->pieces.size(); ++i)
+    if (!add(given->pieces[i], given->scores[i]))
+      return false;
+  for (const Json &entry : vocab) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+      return problem.say("a piece of the vocabulary is no [text, score]");
+    if (!add(*entry[0].get_ptr<const std::string *>(), entry[1].get<double>()))
+      return false;
   }
-  for (const auto &[piece, id] : ids)
+  for (const auto &[piece, id] : sortedIds())
     if (!piece.empty())
       sections[kSortedPieces].push_back(id);
   uint32_t unknown = 0;
@@ -378,7 +419,7 @@ bool Writer::write(std::string &blob) {
     slots *= 2;
   Words &index = sections[kPieceIndex];
   index.resize(slots);
-  for (const auto &[text, id] : ids) {
+  for (const auto &[text, id] : sortedIds()) { // in one order, so that a blob has always the same bytes
     size_t slot = hashBytes(text.data(), text.size());
     while (index[slot & (slots - 1)])
       ++slot;
@@ -416,14 +457,30 @@ TokenizerFacts Writer::facts() const {
 
 } // namespace
 
+/// Whether lists and objects of a JSON text stand in each other more than `most` deep. A parser that watches the depth
+/// takes twice the time.
+static bool nestsDeeper(std::string_view text, unsigned most) {
+  unsigned depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '"')
+      quoted = !quoted;
+    else if (quoted)
+      i += c == '\\'; // what is escaped ends nothing
+    else if (c == '[' || c == '{') {
+      if (++depth > most)
+        return true;
+    } else if ((c == ']' || c == '}') && depth)
+      --depth;
+  }
+  return false;
+}
+
 bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error,
                            const TokenizerUse &use, TokenizerFacts *facts) {
-  bool deep = false;
-  auto watch = [&](int depth, Json::parse_event_t, Json &) {
-    deep |= depth > int(kMaxNesting);
-    return !deep;
-  };
-  Json file = Json::parse(text, watch, /*allow_exceptions=*/false);
+  bool deep = nestsDeeper(text, kMaxNesting);
+  Json file = deep ? Json() : Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (deep || file.is_discarded()) {
     error = name + ": " + (deep ? "nested too deep" : "no valid JSON");
     return false;
@@ -441,7 +498,9 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
                           {"stride", 0},
                           {"strategy", "LongestFirst"},
                           {"direction", use.cutsLeft ? "Left" : "Right"}};
-  Writer writer(file);
+  WordTables tables;
+  const MadeText *made = use.folder ? use.folder->made(WordTables::kName) : nullptr;
+  Writer writer(file, made && tables.read(made->text) ? &tables : nullptr);
   bool good = writer.write(blob);
   if (facts)
     *facts = writer.facts();

@@ -15,7 +15,7 @@ from layering import ROOT, SOURCES
 
 FLOORS = {
     "compiler/Conversion/Lowering": ["Language", "Facts", "Frame", "Ops", ("CPU", "GPU"), "."],
-    "compiler": ["cmake", "Folder", "Tokenizer", "Template", "Weights", "Import", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
+    "compiler": ["cmake", "Folder", "Tokenizer", "Template", "Weights", "Import", "Gguf", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
                  "MaskReport", "Tools"],
     "runtime": ["include", "Base", "Core", ("Json", "Device", "Media", "Tokenizer", "Program"), ("Generate", "Encode", "Template"), ("Bench", "Chat"), "Serve"],
     "compiler/Weights": ["Files", "Safetensors", "Coded", "Gguf", "Adapter", ".", "Pack"],

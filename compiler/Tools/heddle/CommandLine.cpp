@@ -161,8 +161,9 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
       "--target-tokenizer", c.import.targetTokenizer,
       "FILE or folder: the tokenizer of what an encoder-decoder writes, where that has a separate vocabulary "
       "(target_tokenizer.json in the folder of the model)");
-  sub->add_option("--template", c.chatTemplate,
-                  "FILE: this chat template instead of the model's own; none: without one");
+  sub->add_option(
+      "--template", c.chatTemplate,
+      "FILE: this chat template instead of the model's own; NAME: this one of the model's; none: without one");
   sub->add_option("--outputs", unread.outputs, "all: hand out hidden states too")
       ->check(CLI::IsMember({"all", "default"}));
   sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
@@ -375,12 +376,14 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
 /// The commands that need no model: tokenize, template, stages, schema, reference, help.
 static void addRest(CLI::App &app, CommandLine &line, Unread &unread) {
   CLI::App *tokenize = app.add_subcommand("tokenize", "a text a line in, ids and pieces out");
-  tokenize->add_option("tokenizer", line.tokenizer, "tokenizer.json or its directory")->required();
+  tokenize->add_option("tokenizer", line.tokenizer, "tokenizer.json, its directory, or a GGUF file")->required();
   tokenize->add_flag("--json", unread.json, "one JSON object a line, in and out");
   CLI::App *chat =
       app.add_subcommand("template", "a conversation as JSON a line in, the text of its chat template out");
-  chat->add_option("template", line.chatTemplate, "a template, a tokenizer_config.json that has one, or a directory")
+  chat->add_option("template", line.chatTemplate,
+                   "a template, a tokenizer_config.json that has one, a directory, or a GGUF file")
       ->required();
+  chat->add_option("--template", line.compile.chatTemplate, "NAME: this one of several templates of a model");
   chat->add_flag("--json", unread.json, "answers as JSON, too: {\"text\"} or {\"error\"}");
   chat->add_flag("--info", line.info, "what the template understands: system turns, parts, calls, the end of a turn");
   app.add_subcommand("stages", "the table of stages");

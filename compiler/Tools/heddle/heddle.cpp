@@ -3,8 +3,10 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Defaults.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Output.h"
 #include "compiler/Driver/TemplateCommand.h"
 #include "compiler/Driver/TerminalStream.h"
+#include "compiler/Gguf/GgufFolder.h"
 #include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Tokenizer/Tokenize.h"
@@ -76,11 +78,17 @@ static int run(const Console &console, int argc, char **argv) {
   if (command == "schema")
     return showSchema(console, line->described, c.import.families);
   if (command == "tokenize") {
-    std::optional<TokenizeFailure> failure = tokenize(ModelFolder(line->tokenizer), look.json);
+    std::vector<std::string> warnings;
+    absl::StatusOr<ModelFolder> from = openTexts(line->tokenizer, warnings);
+    if (!from.ok())
+      return complain(console, from.status());
+    for (const std::string &warning : warnings)
+      console.err << "heddle: warning: " << escapedLines(line->tokenizer + ": " + warning) << "\n";
+    std::optional<TokenizeFailure> failure = tokenize(*from, look.json);
     return failure ? console.complain(failure->error, failure->why) : Ok;
   }
   if (command == "template")
-    return runTemplate(console, line->chatTemplate, look.json, line->info);
+    return runTemplate(console, line->chatTemplate, c.chatTemplate, look.json, line->info);
   if (command == "stages") {
     console.out << describeStages();
     return Ok;
