@@ -4,6 +4,7 @@
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/StageNames.h"
+#include "compiler/Gguf/GgufFolder.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/SideFiles/ModelTokenizer.h"
@@ -181,6 +182,23 @@ static void readTemplate(const ImportOptions &options, ModuleOp module, TextBlob
   words.templates = std::move(templates.blob);
 }
 
+//===--- a GGUF file ----------------------------------------------------------===//
+
+bool heddle::openGgufModel(ImportOptions &options, DiagnosticSink &sink) {
+  if (options.text || options.configText || !isGgufFile(options.path))
+    return true;
+  std::vector<std::string> warnings;
+  absl::StatusOr<ModelFolder> made = openModel(options.path, warnings);
+  if (!made.ok()) {
+    sink.errorInFile(errorOf(made.status()), options.path, "", textOf(made.status()));
+    return false;
+  }
+  for (const std::string &warning : warnings)
+    sink.sayInFile(heddle::Diagnostic::Kind::Warning, options.path, warning);
+  options.made = *std::move(made);
+  return true;
+}
+
 //===--- all of it ------------------------------------------------------------===//
 
 OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &given, TextBlobs *words,
@@ -189,6 +207,8 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   if (!canRead(given, sink))
     return nullptr;
   ImportOptions options = given;
+  if (!openGgufModel(options, sink))
+    return nullptr;
   if (!options.text && fs::is_directory(options.path))
     if (std::string folder = transformerFolder(options.path); !folder.empty())
       options.modules = std::exchange(options.path, folder);

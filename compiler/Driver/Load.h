@@ -1,8 +1,8 @@
 //===- Load.h - one list of checks -----------------------------*- C++ -*-===//
 //
 // Reads a model for every command, so that all accept the same inputs: a description, a Hugging Face directory, a
-// config.json, or the .mlir text of any stage. `compile` and `check` run the same checks in the same order and differ
-// in what they do with the result; no error hides one that does not depend on it.
+// config.json, a GGUF file, or the .mlir text of any stage. `compile` and `check` run the same checks in the same order
+// and differ in what they do with the result; no error hides one that does not depend on it.
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_LOAD_H
 #define HEDDLE_COMPILER_DRIVER_LOAD_H
@@ -18,6 +18,9 @@ namespace heddle {
 bool canRead(const ImportOptions &options, DiagnosticSink &sink);
 /// The same for another file: `Ok`, or the status of `Error::CannotRead` after printing the error.
 int canRead(const Console &console, llvm::StringRef file);
+
+/// If the model is a GGUF file: makes the texts that it stands for (`options.made`). False after an error.
+bool openGgufModel(ImportOptions &options, DiagnosticSink &sink);
 
 /// Imports the model, or parses its stage, and adds the files next to it. With `words` its tokenizer is compiled, too.
 /// Errors go to `sink`, and `code` becomes the exit code. Null after an error, and without one if a config.json has no

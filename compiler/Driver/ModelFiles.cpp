@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
+#include "compiler/Gguf/GgufFolder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -59,10 +60,15 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
       files.push_back(tokenizer.str());
   if (fs::is_directory(options.targetTokenizer))
     addBelonging(options.targetTokenizer, files);
-  ModelFolder folder = options.folder();
-  addBelonging(folder.place().empty() ? "." : folder.place(), files);
-  if (std::string pooling = folder.path("1_Pooling/config.json"); fs::is_regular_file(pooling))
-    files.push_back(pooling);
+  if (isGgufFile(options.path)) { // alone, or with the other parts of a split one
+    for (std::string &part : ggufParts(options.path))
+      files.push_back(std::move(part));
+  } else {
+    ModelFolder folder = options.folder();
+    addBelonging(folder.place().empty() ? "." : folder.place(), files);
+    if (std::string pooling = folder.path("1_Pooling/config.json"); fs::is_regular_file(pooling))
+      files.push_back(pooling);
+  }
   for (std::string &file : files)
     if (StringRef(file).starts_with("./"))
       file = file.substr(2);

@@ -13,12 +13,16 @@
 
 namespace heddle {
 
-/// Whether a file begins as GGUF files do; false for what cannot be read.
+/// Whether a file begins as GGUF files do, or is called so; false for what cannot be read.
 bool isGgufFile(llvm::StringRef path);
 
-/// The files of a tokenizer and of chat templates at a path: of a directory or of any other file itself, and of a GGUF
-/// file the texts that it stands for, which need no tensors. Errors are those of the GGUF file. `warnings`: whole
-/// sentences.
+/// The parts of a split file, NAME-00001-of-00003.gguf, by the name of one; none of another file.
+std::vector<std::string> ggufParts(llvm::StringRef path);
+
+/// The files of a model at a path: of a directory or of any other file itself, and of a GGUF file the texts that it
+/// stands for. Errors are those of the GGUF file. `warnings`: whole sentences.
+absl::StatusOr<ModelFolder> openModel(llvm::StringRef path, std::vector<std::string> &warnings);
+/// The same without config.json: the tokenizer and the templates of a file, which need no tensors.
 absl::StatusOr<ModelFolder> openTexts(llvm::StringRef path, std::vector<std::string> &warnings);
 
 } // namespace heddle

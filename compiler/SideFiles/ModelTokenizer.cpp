@@ -1,10 +1,12 @@
 //===- ModelTokenizer.cpp - the tokenizers of a model ---------------------===//
 
 #include "compiler/SideFiles/ModelTokenizer.h"
+#include "compiler/Gguf/GgufFolder.h"
 #include "compiler/SideFiles/SideFiles.h"
 #include "compiler/Tokenizer/FolderSettings.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "compiler/Tokenizer/Vocabulary.h"
+#include "compiler/Weights/Files/Problem.h"
 #include "dialects/Model/IR/Model.h"
 #include "heddle/tokenizer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -99,6 +101,7 @@ public:
 private:
   void refuse(StringRef from, StringRef said);
   ModelFolder folder() const;
+  std::optional<ModelFolder> opened(StringRef path);
   std::optional<int64_t> number(StringRef attribute) const;
   bool readsAndWrites();
   std::optional<Source> find(const ModelFolder &in, StringRef attribute, std::string *note);
@@ -127,6 +130,16 @@ void TokenizerReader::refuse(StringRef from, StringRef said) {
 ModelFolder TokenizerReader::folder() const {
   ModelFolder folder = options.folder();
   return folder.place().empty() ? ModelFolder(".") : folder;
+}
+
+/// A file or a folder that is named; none after an error.
+std::optional<ModelFolder> TokenizerReader::opened(StringRef path) {
+  std::vector<std::string> unheard;
+  absl::StatusOr<ModelFolder> folder = openTexts(path, unheard);
+  if (folder.ok())
+    return *std::move(folder);
+  sink.errorInFile(errorOf(folder.status()), path, "", textOf(folder.status()));
+  return std::nullopt;
 }
 
 std::optional<int64_t> TokenizerReader::number(StringRef attribute) const {
@@ -228,7 +241,8 @@ std::optional<Compiled> TokenizerReader::target(bool hasSource) {
                           "in the folder of the model");
     return std::nullopt;
   }
-  std::optional<Source> source = find(from, "model.target_tokenizer", nullptr);
+  std::optional<ModelFolder> in = opened(from);
+  std::optional<Source> source = in ? find(*in, "model.target_tokenizer", nullptr) : std::nullopt;
   return source ? compile(*source, words.target) : std::nullopt;
 }
 
@@ -297,8 +311,8 @@ void TokenizerReader::checkEnd(const Compiled &one) {
 void TokenizerReader::read() {
   auto named = parsed ? module->getAttrOfType<StringAttr>("model.tokenizer") : StringAttr();
   std::optional<Source> found;
-  if (!parsed || named)
-    found = find(parsed ? ModelFolder(named.str()) : folder(), "model.tokenizer", &words.note);
+  if (std::optional<ModelFolder> in = !parsed ? folder() : named ? opened(named.getValue()) : std::nullopt)
+    found = find(*in, "model.tokenizer", &words.note);
   std::optional<Compiled> source = found ? compile(*found, words.blob) : std::nullopt;
   std::optional<Compiled> writes = target(source.has_value());
   if (!module || !source)

@@ -47,6 +47,11 @@ struct WeightStore::Elements {
   std::map<std::string, std::pair<TensorRecord, StoredTensor>> known;
 };
 
+struct WeightStore::GgufNames {
+  GgufArchitecture architecture;
+  llvm::StringMap<std::string> origins;
+};
+
 WeightStore::WeightStore() : elements(std::make_unique<Elements>()) {}
 WeightStore::WeightStore(WeightStore &&) = default;
 WeightStore &WeightStore::operator=(WeightStore &&) = default;
@@ -97,6 +102,7 @@ absl::Status WeightStore::adoptFile(llvm::StringRef path, const HeaderLimits &li
     table.push_back({&matrix->record(), matrix->file(), matrix.get()});
     coded.push_back(std::move(matrix));
   }
+  storedNames = std::make_unique<GgufNames>(GgufNames{std::move(view->architecture), std::move(view->origins)});
   notNeeded.insert(notNeeded.end(), view->unneeded.begin(), view->unneeded.end());
   llvm::append_range(statedNumbers, view->stated);
   return absl::OkStatus();
@@ -286,6 +292,15 @@ absl::StatusOr<WeightStore> WeightStore::open(llvm::StringRef path, const Header
   if (absl::Status status = store.index(); !status.ok())
     return status;
   return store;
+}
+
+std::string WeightStore::nameInFile(llvm::StringRef name) const {
+  if (!storedNames)
+    return name.str();
+  if (auto it = storedNames->origins.find(name); it != storedNames->origins.end())
+    return it->second;
+  std::string made = storedNames->architecture.nameInFile(name);
+  return made.empty() ? name.str() : made;
 }
 
 std::vector<llvm::StringRef> WeightStore::names() const {

@@ -47,6 +47,9 @@ public:
   /// Ordered by name.
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
   std::vector<llvm::StringRef> names() const;
+  /// What a tensor is called in its file, for messages: of a GGUF file `blk.0.attn_q.weight`, where there may be no
+  /// such tensor in it; of other files the name itself.
+  std::string nameInFile(llvm::StringRef name) const;
   /// The files in the order they were opened (shards by name); before them the index, where a tensor is in two shards.
   /// A split GGUF file counts as its first part.
   std::vector<std::string> files() const;
@@ -94,6 +97,8 @@ private:
   llvm::SmallPtrSet<const SafetensorsFile *, 4> parts; ///< of split GGUF files, but the first
   std::string chooser;                                 ///< the index, where it chooses between copies of a tensor
   std::vector<StatedNumber> statedNumbers;
+  struct GgufNames;
+  std::unique_ptr<GgufNames> storedNames; ///< of a GGUF file
   struct Elements;
   std::unique_ptr<Elements> elements; ///< those that were asked for
 };

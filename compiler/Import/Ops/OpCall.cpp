@@ -252,8 +252,8 @@ mlir::Value OpCall::weight(StringRef kind) {
       return missing(kind, absent, why);
     return {};
   }
-  in.weightsRead +=
-      (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is " + shapeText(found->tensor.shape);
+  in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(body.weights.stored()->nameInFile(found->name)) +
+                    " is " + shapeText(found->tensor.shape);
   if (auto *needed = body.session.options.needed)
     needed->push_back({found->name, found->tensor.shape,
                        StringRef(body.weights.stored()->storage(found->name).type).split(' ').first.str(),

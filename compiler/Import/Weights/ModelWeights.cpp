@@ -168,7 +168,9 @@ void ModelWeights::open(Session &session, const Source &source, const std::strin
   if (chosen.empty())
     return; // an op that wants one complains
   own = openWeights(chosen, quantisation.scheme, options.headersOnly, session.sink);
-  if (own && source.config && (refuseOtherMethod(session) || refuseContradiction(session, *source.config)))
+  // The config.json of a GGUF file alone was made from what it states.
+  if (own && source.config &&
+      (refuseOtherMethod(session) || (!options.made && refuseContradiction(session, *source.config))))
     own = nullptr;
   table = own.get();
   absenceTold = !table;
@@ -274,9 +276,10 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
     d->table.push_back({"weight", "expected", "nearest that nothing reads", "asked for at"});
     for (const Missing &m : all) {
       std::optional<WeightNames::Found> near = byName->nearestStored(m.name, unread);
-      d->table.push_back({escaped(m.name), m.expected.empty() ? "?" : m.expected,
-                          near ? escaped(near->name) + " " + shapeText(near->tensor.shape) : "nothing near it",
-                          placeText(m.shown)});
+      d->table.push_back(
+          {escaped(table->nameInFile(m.name)), m.expected.empty() ? "?" : m.expected,
+           near ? escaped(table->nameInFile(near->name)) + " " + shapeText(near->tensor.shape) : "nothing near it",
+           placeText(m.shown)});
     }
   }
   if (const QuantisedConfig::Excluded *entry = quantisation.exclusionOf(first.name))
@@ -291,7 +294,7 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
     return;
   std::string some;
   for (size_t i = 0; i < unread.size() && i < 6; ++i)
-    some += (i ? ", " : "") + escaped(unread[i]);
+    some += (i ? ", " : "") + escaped(table->nameInFile(unread[i]));
   d->note({}, "the file has " + Twine(unread.size()) + (unread.size() == 1 ? " tensor" : " tensors") +
                   " that nothing reads: " + some + (unread.size() > 6 ? ", ..." : ""));
 }

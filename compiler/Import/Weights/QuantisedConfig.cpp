@@ -195,7 +195,7 @@ void Reader::readAutoRound(StringRef method) {
   readBits(json, {"bits"}, gptq ? llvm::ArrayRef<int64_t>({2, 3, 4, 8}) : llvm::ArrayRef<int64_t>({4}));
   readGroupSize(json, {"group_size"});
   scheme.symmetric = gptq && flag({"sym"}, true);
-  // Layers with settings of their own; those of 16 bits are left as they are.
+  // Layers with settings of their own; those of 16 bits stand as they are.
   const JsonValue *extra = json.find("extra_config");
   if (extra && extra->isObject())
     for (const JsonMember &m : extra->members) {
@@ -308,11 +308,11 @@ bool Reader::run(StringRef methodUnlessSaid) {
   return good;
 }
 
-//===--- where it is ------------------------------------------------------===//
+//===--- where it stands ------------------------------------------------------===//
 
 std::optional<QuantisedConfig> heddle::readQuantisedConfig(Session &session, const Source &source) {
   QuantisedConfig out;
-  if (!source.config)
+  if (!source.config || session.options.made) // a GGUF file says it with each tensor
     return out;
   for (StringRef key : {"quantization_config", "compression_config"})
     if (const JsonMember *m = source.config->json.findMember(key); m && !m->value.isNull()) {

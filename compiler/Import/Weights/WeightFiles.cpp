@@ -52,6 +52,7 @@ public:
             (llvm::sys::path::filename(t->file->path()) + ", bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end))
                 .str()};
   }
+  std::string nameInFile(StringRef name) const override { return store.nameInFile(name); }
   std::optional<bool> equal(StringRef a, StringRef b) const override {
     const StoredTensor *x = store.find(a), *y = store.find(b);
     if (!x || !y)

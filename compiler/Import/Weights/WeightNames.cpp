@@ -130,10 +130,13 @@ std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string 
         known.push_back(e.first);
       if (absent)
         *absent = target;
-      why = "no weight " + quote(target) + " in the file";
-      if (plain != target)
-        why += " (asked for as " + quote(plain) + ")";
-      why += nearest(target, known);
+      std::string called = table.nameInFile(target);
+      why = "no weight " + quote(called) + " in the file";
+      if (called == target) {
+        if (plain != target)
+          why += " (asked for as " + quote(plain) + ")";
+        why += nearest(target, known);
+      }
     }
     return std::nullopt;
   }
@@ -163,7 +166,8 @@ void WeightNames::finish() {
     std::optional<bool> same = table.equal(inFile[*a], inFile[*b]);
     if (same && !*same && !spec.own)
       sink.error(Error::WeightTwice, t.json ? t.json->loc : Loc(), "$.weights.tied",
-                 escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")" +
+                 escaped(table.nameInFile(inFile[*a])) + " is in the file and differs from " +
+                     escaped(table.nameInFile(inFile[*b])) + " (" + escaped(file) + ")" +
                      (spec.hasConfig ? "; --ignore-config tie_word_embeddings reads both" : ""));
     used.try_emplace(*a, Loc());
   }
@@ -172,7 +176,7 @@ void WeightNames::finish() {
     return;
   std::string some;
   for (size_t i = 0; i < left.size() && i < 6; ++i)
-    some += (i ? ", " : "") + escaped(left[i]);
+    some += (i ? ", " : "") + escaped(table.nameInFile(inFile[left[i]]));
   Diagnostic &d =
       sink.errorInFile(Error::WeightUnread, file, "weights",
                        Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") +
@@ -183,7 +187,7 @@ void WeightNames::finish() {
   for (const std::string &name : left) {
     const std::string &stored = inFile[name];
     WeightTable::Storage s = table.storage(stored);
-    d.table.push_back({escaped(stored), s.type, s.place, readerNear(name)});
+    d.table.push_back({escaped(table.nameInFile(stored)), s.type, s.place, readerNear(name)});
   }
 }
 

@@ -141,7 +141,7 @@ static int showHelp(const Console &console, const CLI::App &app, const std::stri
 static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
   CompileOptions &c = line.compile;
   sub->add_option("model", c.import.path,
-                  "model.json, a Hugging Face directory, the .mlir of a stage, or - for standard input")
+                  "model.json, a Hugging Face directory, a GGUF file, the .mlir of a stage, or - for standard input")
       ->required();
   sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
   sub->add_option("--set", unread.sets, "NAME=VALUE: another value of a constant of the description")

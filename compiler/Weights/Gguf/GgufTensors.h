@@ -1,18 +1,19 @@
-// Tensors of a GGUF file as the real tensors of a store: whole matrices, rows of one in another order, vectors.
+// Tensors of a GGUF file as the real tensors of a store: rows of stored tensors in the order of the checkpoint.
 #ifndef HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFTENSORS_H
 #define HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFTENSORS_H
 
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Gguf/GgufBlocks.h"
 #include "compiler/Weights/Gguf/GgufFile.h"
+#include "compiler/Weights/Gguf/GgufRows.h"
 
 namespace heddle {
 
-/// A tensor of a file as it is stored. Read in whole rows of its last dimension.
+/// A tensor of a file as it is stored. Read in whole rows.
 struct GgufSource {
   StoredTensor stored;
   GgufType type = GgufType::F32;
-  int64_t features = 0; ///< elements of a row
+  int64_t features = 0; ///< elements of a row: the last dimension, or 1 where single elements are moved
   /// What multiplies every number: of a tensor `X.scale` next to `X.weight`.
   float factor = 1;
 
@@ -26,24 +27,22 @@ struct GgufSource {
   absl::Status readCodes(int64_t first, int64_t rows, CodedRows &to) const;
 };
 
-/// Which rows of a stored tensor a matrix has, in which order.
-struct GgufRows {
-  int64_t first = 0, count = 0;
-  /// Rows of a head that are stored as rotary pairs (0, D/2, 1, D/2 + 1 ..); 0: rows are in order.
-  int64_t head = 0;
-
-  int64_t stored(int64_t row) const {
-    if (!head)
-      return first + row;
-    int64_t within = row % head, half = head / 2;
-    return first + row - within + within % half * 2 + within / half;
-  }
+/// A tensor of the checkpoint.
+struct GgufTarget {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::vector<GgufSource> sources; ///< all with rows of one width, which divides the last dimension
+  GgufRows rows;
+  float minus = 0; ///< to be subtracted from every number
 };
+std::unique_ptr<CodedTensor> ggufTensor(GgufTarget target);
 
-/// A matrix [rows.count, features] of these rows.
-std::unique_ptr<CodedTensor> ggufMatrix(std::string name, GgufSource source, GgufRows rows);
-/// A vector: a bias, maybe of rows that are stored as rotary pairs, or a norm's weight, to which 1 was maybe added.
-std::unique_ptr<CodedTensor> ggufVector(std::string name, GgufSource source, int64_t head, bool plusOne);
+/// kv_b of DeepSeek [heads * (B + V), A], of which the file has k_b [heads, A, B], turned, and v_b [heads, V, A].
+std::unique_ptr<CodedTensor> ggufKeysAndValues(std::string name, GgufSource keys, llvm::ArrayRef<int64_t> keysShape,
+                                               GgufSource values, int64_t valueRows);
+
+/// A tensor whose numbers are in the metadata; `near` is a tensor of the file.
+std::unique_ptr<CodedTensor> ggufConstant(std::string name, std::vector<float> values, const StoredTensor &near);
 
 } // namespace heddle
 

@@ -5,19 +5,23 @@
 
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Files/StatedNumber.h"
+#include "compiler/Weights/Gguf/GgufArchitectures.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace heddle {
 
 struct GgufView {
-  /// The file, or all parts of a split one, whose tables list the tensors as they are stored.
+  /// The parts of the file, whose tables list the tensors as they are stored.
   std::vector<std::unique_ptr<SafetensorsFile>> files;
   std::vector<std::unique_ptr<CodedTensor>> matrices;
   std::vector<std::string> unneeded;
   /// What the file says of its model in numbers.
   std::vector<StatedNumber> stated;
+  GgufArchitecture architecture;
+  /// The stored tensor that a tensor of the checkpoint is made of (the first, if several), by its name.
+  llvm::StringMap<std::string> origins;
 };
 
-/// `file` is the first part of a split file.
 absl::StatusOr<GgufView> openGguf(InputFile file);
 
 } // namespace heddle

@@ -52,9 +52,11 @@ std::optional<KnownFile> recognise(llvm::StringRef bytes) {
   // byte.)
   if (text.size() >= 3 && text[0] == '\x80' && text[1] >= 1 && text[1] <= 5 && text[2])
     return KnownFile{Error::Pickle, "a pickle (an old PyTorch checkpoint)", convertPickle};
-  if (text.starts_with("GGUF") || text.starts_with("lmgg") || text.starts_with("fmgg") || text.starts_with("tjgg"))
-    return KnownFile{Error::Gguf, "a GGUF/GGML file (llama.cpp)",
-                     "name the Hugging Face directory of the model it was made from, and --weights=FILE.gguf"};
+  if (text.starts_with("GGUF"))
+    return KnownFile{Error::Gguf, "a GGUF file (llama.cpp)", "it is a whole model: heddle compile FILE.gguf"};
+  if (text.starts_with("lmgg") || text.starts_with("fmgg") || text.starts_with("tjgg"))
+    return KnownFile{Error::Gguf, "a GGML file of before GGUF (llama.cpp)",
+                     "name the Hugging Face directory of the model it was made from, or make a GGUF file of that"};
   struct Compressed {
     llvm::StringRef magic;
     const char *what, *command;
@@ -183,8 +185,7 @@ WeightProblem noModelIn(llvm::StringRef directory) {
   if (!found.names.empty())
     problem.message += "; it holds " + llvm::join(found.names, ", ");
   if (found.gguf && !found.safetensors && !found.pickle)
-    problem.help = "use the Hugging Face directory of the model that the GGUF "
-                   "was made from, with config.json and tokenizer.json, and --weights=FILE.gguf";
+    problem.help = "name the GGUF file itself, which is a whole model";
   else if (!found.names.empty())
     problem.help = "put the config.json of the model next to its weights";
   else
