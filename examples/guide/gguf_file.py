@@ -41,7 +41,7 @@ def tensors(path):
         header = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
         data = f.read()
     for name, t in header.items():
-        if name == "__metadata__" or name.endswith(("attn.bias", "lm_head.weight")):
+        if name == "__metadata__" or name.endswith((".attn.bias", "lm_head.weight")):
             continue
         begin, end = t["data_offsets"]
         kind = {"F32": np.float32, "F16": np.float16}[t["dtype"]]

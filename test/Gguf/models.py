@@ -3,8 +3,8 @@
 
     models.py --heddle BIN [--all] [SHARED]          (default: ../shared beside the tree)
 
-Each model of SHARED/gguf-cases/models is imported as a file and as the directory that SHARED/reference/gguf/to_hf.py makes of it: the text of the
-stage `model` must be the same but for names of files. Some are compiled and run (gguf-cases/check.py), and damaged files are refused; with --all
+Each model of ../shared/gguf-cases/models is imported as a file and as the directory that ../shared/reference/gguf/to_hf.py makes of it: the text of the
+stage `model` must be the same but for names of files. Some are compiled and run (../shared/gguf-cases/check.py), and damaged files are refused; with --all
 all of them, and each under --math=wide must give the bytes of its directory. Also checks what the commands do with a file: the list for make, the
 name of the output, parts of a split file. Without SHARED it says so and ends well. Ends in `N passed, N failed`."""
 import argparse

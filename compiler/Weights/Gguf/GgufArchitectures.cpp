@@ -150,11 +150,11 @@ absl::StatusOr<GgufArchitecture> architectureOf(const GgufFile &file) {
   Json table = Json::parse(architectureTable().begin(), architectureTable().end());
   auto found = table["architectures"].find(name->str());
   if (found == table["architectures"].end()) {
-    bool known = llvm::is_contained(table["unknown"], name->str());
+    bool known = llvm::any_of(table["unknown"], [&](const Json &one) { return one.get<std::string>() == *name; });
     return file.unsupported("general.architecture",
                             "GGUF files of the architecture `" + printable(*name) + "` are not read" +
                                 (known ? "" : ", which is not known"),
-                            known ? "take the safetensors files of the model it was made from" : "");
+                            "take the safetensors files of the model it was made from");
   }
   GgufArchitecture architecture;
   architecture.name = name->str();
