@@ -82,6 +82,8 @@ fuzzed GGUF files | 3600 | "$build/bin/heddle_fuzz_gguf" --runs=1000000 --seed=1
 fuzzed vocabularies | 3600 | "$build/bin/heddle_fuzz_vocabularies" --runs=1000000 --seed=11
 GGUF files alone | 3600 | need "$root/../shared/gguf-cases"; $python test/Gguf/models.py --heddle "$heddle" --all
 vocabularies of GGUF files | 3600 | need "$root/../shared/gguf-cases"; $python test/Gguf/vocabularies.py --heddle "$heddle" --count 3000
+fuzzed adapters | 3600 | "$build/bin/heddle_fuzz_adapters" --runs=1000000 --seed=11
+adapters | 1800 | need "$root/../shared/lora-cases"; $python "$root/../shared/lora-cases/check.py" "$heddle"
 chat campaign | 3600 | need "$templates/judge.py"; $python -c 'import jinja2' || { echo "there is no python3-jinja2"; exit 77; }; $python test/Chat/campaign.py "$templates/judge.py" --heddle "$heddle" --count 5000 --seed 11
 masks | 7200 | "$build/bin/heddle_mask_test" --expressions=20000 --seed=11 && "$build/bin/heddle_mask_kernel_test" --expressions=5000 --seed=11
 abuse | 3600 | $python test/Serve/abuse.py --heddle "$heddle" --fuzz 50000

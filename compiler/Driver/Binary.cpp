@@ -15,9 +15,11 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Scratch.h"
+#include "compiler/Weights/Adapter/MergedTensor.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Pack/OutputFile.h"
 #include "compiler/Weights/Pack/WeightsObject.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
 #include "targets/Card/CardText.h"
@@ -25,8 +27,10 @@
 #include "targets/Host/Link.h"
 #include "targets/Threads.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <map>
@@ -44,7 +48,8 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
   for (const PackEntry &entry : plan.entries)
     if (entry.request.layout.type == PackedType::F32 && !entry.request.layout.coding)
       if (const StoredTensor *tensor = store.find(entry.request.tensor)) {
-        bytes[tensor->type()] += entry.request.bytes();
+        const MergedTensor *merged = tensor->coded ? tensor->coded->merged() : nullptr;
+        bytes[merged ? merged->sourceType() : tensor->type()] += entry.request.bytes();
         all += entry.request.bytes();
       }
   for (auto [type, word] : {std::pair{StoredType::BF16, "bf16"}, std::pair{StoredType::F16, "f16"}})
@@ -130,14 +135,26 @@ static std::string sideFile(const CompileOptions &options) {
   return options.embed ? "" : llvm::sys::path::filename(options.output).str() + ".weights";
 }
 
+namespace {
+/// What rounding to 16 bits changed of the tensors that adapters were merged into.
+struct Narrowed {
+  llvm::StringSet<> tensors;
+  CodingError error;
+};
+} // namespace
+
 /// Packs the weights and writes the object `data` with the tokenizer and the weights, unless these go into the file
 /// `side` of the folder.
 static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef data, StringRef side,
                                                 ObjectMachine machine, const WeightStore &store, const BlobMap &plan,
-                                                const TextBlobs &words, CodesReport &codes) {
+                                                const TextBlobs &words, CodesReport &codes, Narrowed &narrowed) {
   ObjectOptions parts;
   parts.machine = machine;
   parts.pack.rounded = [&](const PackRequest &request, const CodingError &error) { codes.add(request, error); };
+  parts.pack.narrowed = [&](const PackRequest &request, const CodingError &error) {
+    narrowed.tensors.insert(request.tensor);
+    narrowed.error.add(error);
+  };
   const std::string &tokenizer = words.blob;
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
@@ -278,7 +295,8 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   ObjectMachine machine = code.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   std::string data = folder.file("data.o"), digests = folder.file("digests.o"), side = sideFile(options);
   CodesReport codes;
-  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, words, codes);
+  Narrowed narrowed;
+  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, words, codes, narrowed);
   if (!weights.ok())
     return complain(console, weights.status());
   if (absl::Status status = writeDigests(digests, machine, module, card, *weights, words, side); !status.ok())
@@ -318,6 +336,10 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
     return failed;
   if ((failed = moveIntoPlace(console, folder, linked, side, options.output)))
     return failed;
+  if (size_t count = narrowed.tensors.size())
+    console.err << "heddle: note: " << count << (count == 1 ? " tensor" : " tensors")
+                << " merged with adapters and rounded to " << model::wordOf(model::arithmeticOf(module).stored)
+                << ", relative error " << llvm::format("%.5f", narrowed.error.relative()) << "\n";
   if (options.json)
     codes.printJson(console.out, plan);
   else if (!codes.empty())

@@ -4,6 +4,7 @@
 #include "compiler/Import/Json/Diagnostics.h"
 #include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Import/Weights/OtherKinds.h"
+#include "compiler/Weights/Adapter/AdapterBase.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
@@ -49,6 +50,19 @@ int heddle::readStream(const Console &console, ImportOptions &options) {
   }
   options.text = std::move(text);
   return Ok;
+}
+
+void heddle::takeBase(const Console &console, ImportOptions &options) {
+  if (options.text || !fs::is_directory(options.path) || !isAdapterAlone(options.path))
+    return;
+  absl::StatusOr<std::string> base = baseOfAdapter(options.path);
+  if (!base.ok()) // the importer says it
+    return;
+  AdapterChoice own;
+  own.folder = std::exchange(options.path, *base);
+  console.err << "heddle: note: " << escaped(own.folder, 4096) << " is a LoRA adapter; it is merged into "
+              << escaped(options.path, 4096) << ", which its adapter_config.json names\n";
+  options.adapters.insert(options.adapters.begin(), std::move(own));
 }
 
 /// The name of a model by its path: that of its folder if the file has the same name in every folder, else the file's,

@@ -68,6 +68,8 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
     return code;
   console.out << escaped(options.import.path, 4096) << ": accepted"
               << (module ? "" : "; there are no weights in its folder to compare with") << "\n";
+  for (const AdapterChoice &adapter : options.import.adapters)
+    console.out << "with the adapter " << escaped(adapter.text(), 4096) << "\n";
   if (module)
     if (std::optional<WeightStore> store = openWeights(console, *module, code))
       printWeightsSummary(*store, console.out);

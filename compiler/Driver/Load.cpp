@@ -5,6 +5,8 @@
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/StageNames.h"
 #include "compiler/Gguf/GgufFolder.h"
+#include "compiler/Import/Weights/OtherKinds.h"
+#include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/SideFiles/ModelTokenizer.h"
@@ -141,16 +143,11 @@ static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptio
 /// Reports files of weights that a parsed module names and that are missing or damaged; an import has checked them
 /// already.
 static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
-  std::vector<std::string> files;
-  if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
-    for (StringAttr file : list.getAsRange<StringAttr>())
-      files.push_back(file.str());
-  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
-  absl::StatusOr<WeightStore> store = WeightStore::openCoded(files, quantised ? quantised.getValue() : "");
+  absl::StatusOr<WeightStore> store = openWeightsOf(module);
   if (store.ok())
     return;
   std::optional<WeightProblem> problem = problemOf(store.status());
-  sink.errorInFile(errorOf(store.status()), problem ? problem->file : "", "", textOf(store.status()));
+  reportWeights(sink, problem ? StringRef(problem->file) : "", store.status());
 }
 
 //===--- the chat template ----------------------------------------------------===//
@@ -216,6 +213,11 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   // A description begins with `{`.
   bool parsed =
       options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
+  if (parsed && !options.adapters.empty()) {
+    sink.errorInFile(Error::Misplaced, "--lora", "",
+                     "the text of a stage names its adapters itself; make it again: --lora DIR --emit=STAGE");
+    return nullptr;
+  }
   if (parsed) {
     module = parseModule(context, options, sink);
     if (!module)

@@ -3,6 +3,7 @@
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Gguf/GgufFolder.h"
+#include "compiler/Interpreter/ParameterFiles.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -53,6 +54,13 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
   if (auto listed = module ? module->getAttrOfType<ArrayAttr>("model.weights") : ArrayAttr())
     for (StringAttr file : listed.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
+  std::vector<AdapterChoice> adapters = options.adapters;
+  if (module)
+    llvm::append_range(adapters, adaptersOf(module));
+  for (const AdapterChoice &adapter : adapters)
+    for (StringRef name : {AdapterChoice::configName, AdapterChoice::weightsName})
+      if (std::string file = adapter.file(name); fs::is_regular_file(file))
+        files.push_back(file);
   // A later stage names its tokenizers, each a file or the folder of several.
   for (StringRef name : {"model.tokenizer", "model.target_tokenizer"})
     if (auto tokenizer = module ? module->getAttrOfType<StringAttr>(name) : StringAttr();

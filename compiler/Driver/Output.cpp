@@ -5,6 +5,7 @@
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Phase.h"
+#include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/OutputFile.h"
@@ -41,12 +42,7 @@ int heddle::writeAtomically(const Console &console, StringRef path,
 }
 
 std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp module, int &code) {
-  std::vector<std::string> files;
-  if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
-    for (StringAttr file : list.getAsRange<StringAttr>())
-      files.push_back(file.getValue().str());
-  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
-  absl::StatusOr<WeightStore> store = WeightStore::openCoded(files, quantised ? quantised.getValue() : "");
+  absl::StatusOr<WeightStore> store = openWeightsOf(module);
   if (!store.ok()) {
     code = complain(console, store.status());
     return std::nullopt;

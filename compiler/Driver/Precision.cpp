@@ -153,7 +153,8 @@ static int codeWeights(const Console &console, ModuleOp module, const CompileOpt
     if (op.getCoded() && !op.getCoded()->isSearched())
       stored = *op.getCoded();
   });
-  if (stored)
+  // Matrices that an adapter changed are no codes any more.
+  if (stored && !module->hasAttr("model.adapters"))
     return console.complain(Error::BadUsage,
                             "the weights are stored as integer codes already (" + stored.getFrom().getValue() +
                                 "), and would be rounded twice; without --weights-dtype they are multiplied as they "

@@ -1,6 +1,6 @@
 // Writes the attributes of the module that later stages read: model.name, model.dims (bounds of dims), model.weights
-// (files), model.quantised (how their matrices are coded), model.generate (roles of inputs and outputs) and
-// model.padding_unread.
+// (files), model.adapters (what is merged into them), model.quantised (how their matrices are coded),
+// model.generate (roles of inputs and outputs) and model.padding_unread.
 #include "compiler/Import/Description/DeclaredNames.h"
 #include "compiler/Import/Evaluate/EmitTemplates.h"
 #include "compiler/Import/Importer.h"
@@ -129,6 +129,12 @@ void heddle::writeModuleAttributes(Session &session, const Source &source, const
   for (const std::string &f : weights.files())
     files.push_back(in.builder.getStringAttr(f));
   module->setAttr("model.weights", in.builder.getArrayAttr(files));
+  if (!options.adapters.empty()) {
+    llvm::SmallVector<mlir::Attribute> adapters;
+    for (const AdapterChoice &adapter : options.adapters)
+      adapters.push_back(in.builder.getStringAttr(adapter.text()));
+    module->setAttr("model.adapters", in.builder.getArrayAttr(adapters));
+  }
   if (std::string quantised = weights.quantised(); !quantised.empty())
     module->setAttr("model.quantised", in.builder.getStringAttr(quantised));
 

@@ -29,13 +29,31 @@ static absl::StatusOr<Tensor> readWhole(const Source &source, const Stored &stor
   return Tensor::ofBools(record.shape, std::move(elements));
 }
 
-absl::StatusOr<ParameterFiles> ParameterFiles::open(ModuleOp module) {
+std::vector<AdapterChoice> heddle::adaptersOf(ModuleOp module) {
+  std::vector<AdapterChoice> adapters;
+  std::string error;
+  if (auto list = module->getAttrOfType<ArrayAttr>("model.adapters"))
+    for (StringAttr text : list.getAsRange<StringAttr>())
+      if (std::optional<AdapterChoice> adapter = AdapterChoice::parse(text, error))
+        adapters.push_back(std::move(*adapter));
+  return adapters;
+}
+
+absl::StatusOr<WeightStore> heddle::openWeightsOf(ModuleOp module) {
   std::vector<std::string> paths;
   if (auto files = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr path : files.getAsRange<StringAttr>())
       paths.push_back(path.str());
   auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
-  absl::StatusOr<WeightStore> store = WeightStore::openCoded(paths, quantised ? quantised.getValue() : "");
+  std::vector<AdapterChoice> adapters = adaptersOf(module);
+  if (auto list = module->getAttrOfType<ArrayAttr>("model.adapters"); list && list.size() != adapters.size())
+    return toStatus(WeightProblem{Error::BadStage, "", "expected a list of texts \"DIR:SCALE\"", "model.adapters",
+                                  std::nullopt, "", "make the text again: --emit=STAGE"});
+  return WeightStore::openCoded(paths, quantised ? quantised.getValue() : "", adapters);
+}
+
+absl::StatusOr<ParameterFiles> ParameterFiles::open(ModuleOp module) {
+  absl::StatusOr<WeightStore> store = openWeightsOf(module);
   if (!store.ok())
     return store.status();
   return ParameterFiles(std::move(*store), module.getLoc());

@@ -8,11 +8,18 @@
 #define HEDDLE_COMPILER_INTERPRETER_PARAMETERFILES_H
 
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Weights/Adapter/AdapterChoice.h"
 #include "compiler/Weights/WeightStore.h"
 
 namespace heddle {
 
-/// The parameters in the files of `model.weights`; each is read once and kept.
+/// Opens what a module names: the files of `model.weights`, their codes as `model.quantised` says, and the adapters of
+/// `model.adapters`, merged.
+absl::StatusOr<WeightStore> openWeightsOf(mlir::ModuleOp module);
+/// The adapters of `model.adapters`; none where the attribute is not what an import writes.
+std::vector<AdapterChoice> adaptersOf(mlir::ModuleOp module);
+
+/// The parameters of a module's weights; each is read once and kept.
 class ParameterFiles {
 public:
   static absl::StatusOr<ParameterFiles> open(mlir::ModuleOp module);

@@ -316,7 +316,11 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   // The importer has reported errors in config.json; where it found none, the file cannot be read once more.
   DiagnosticSink quiet;
   if (out.config = readJson(folder, "config.json", options, sink.hasErrors() ? quiet : sink); out.config) {
-    if (!folder.isMade() && refuseAdapter(folder.place().empty() ? "." : folder.place(), sink))
+    std::string place = folder.place().empty() ? "." : folder.place();
+    bool asked = llvm::any_of(options.adapters, [&](const AdapterChoice &adapter) {
+      return llvm::sys::fs::equivalent(adapter.folder, place);
+    });
+    if (!folder.isMade() && !asked && refuseAdapter(place, sink))
       return;
     readLabels(*out.config, out);
   }

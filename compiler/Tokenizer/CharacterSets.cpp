@@ -28,18 +28,6 @@ const std::vector<uint8_t> &allClasses() {
   return all;
 }
 
-bool contains(const Set &set, uint32_t c) {
-  bool inside = false;
-  for (auto [first, last] : set.ranges)
-    inside |= c >= first && c <= last;
-  uint8_t properties = set.classes.empty() ? 0 : allClasses()[c];
-  for (const Set::Class &one : set.classes) {
-    bool has = (one.categories >> (properties & 31) & 1) || (one.properties & properties & ~31u);
-    inside |= has != one.negated;
-  }
-  return inside != set.negated;
-}
-
 /// The name without case, blanks, `-` and `_`.
 std::string plain(const std::string &name) {
   std::string out;
@@ -113,6 +101,18 @@ const LongName longNames[] = {
 };
 
 } // namespace
+
+bool contains(const Set &set, uint32_t c) {
+  bool inside = false;
+  for (auto [first, last] : set.ranges)
+    inside |= c >= first && c <= last;
+  uint8_t properties = set.classes.empty() ? 0 : allClasses()[c];
+  for (const Set::Class &one : set.classes) {
+    bool has = (one.categories >> (properties & 31) & 1) || (one.properties & properties & ~31u);
+    inside |= has != one.negated;
+  }
+  return inside != set.negated;
+}
 
 Ranges sorted(Ranges ranges) {
   std::sort(ranges.begin(), ranges.end());

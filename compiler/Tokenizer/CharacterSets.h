@@ -31,6 +31,7 @@ struct Set {
 
 /// The same characters in ascending order, with ranges that touch joined.
 Ranges sorted(Ranges ranges);
+bool contains(const Set &set, uint32_t character);
 /// All characters of the set, in ascending order.
 Ranges rangesOf(const Set &set);
 /// The characters in both sets.

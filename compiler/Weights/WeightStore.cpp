@@ -2,6 +2,7 @@
 // relative to that descriptor, so a directory that is replaced meanwhile cannot
 // mix two models.
 #include "compiler/Weights/WeightStore.h"
+#include "compiler/Weights/Adapter/AdapterView.h"
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Files/Problem.h"
@@ -120,13 +121,17 @@ absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> p
   return store;
 }
 
-absl::StatusOr<WeightStore> WeightStore::openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef text) {
+absl::StatusOr<WeightStore> WeightStore::openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef text,
+                                                   llvm::ArrayRef<AdapterChoice> adapters) {
   absl::StatusOr<CodedScheme> scheme = CodedScheme::parse(text);
   if (!scheme.ok())
     return scheme.status();
   absl::StatusOr<WeightStore> store = openFiles(paths);
   if (store.ok())
     if (absl::Status status = store->decode(*scheme); !status.ok())
+      return status;
+  if (store.ok())
+    if (absl::Status status = store->adapt(adapters); !status.ok())
       return status;
   return store;
 }
@@ -154,6 +159,26 @@ absl::Status WeightStore::decode(const CodedScheme &scheme) {
   for (std::unique_ptr<CodedTensor> &matrix : view->matrices)
     coded.push_back(std::move(matrix));
   return index();
+}
+
+absl::Status WeightStore::adapt(llvm::ArrayRef<AdapterChoice> choices) {
+  for (const AdapterChoice &choice : choices) {
+    absl::StatusOr<AdapterView> view = viewAdapter(choice, table);
+    if (!view.ok())
+      return view.status();
+    auto put = [&](const StoredTensor &tensor) {
+      auto it = llvm::lower_bound(table, tensor.name(),
+                                  [](const StoredTensor &a, llvm::StringRef name) { return a.name() < name; });
+      *it = tensor;
+    };
+    for (const std::unique_ptr<TensorRecord> &record : view->replaced)
+      put({record.get(), view->file.get()});
+    for (const std::unique_ptr<MergedTensor> &tensor : view->merged)
+      put({&tensor->record(), tensor->file(), tensor.get()});
+    llvm::append_range(said, view->remarks);
+    adapters.push_back(std::make_unique<AdapterView>(*std::move(view)));
+  }
+  return absl::OkStatus();
 }
 
 /// A sentence that ends in the first few names.
@@ -406,6 +431,9 @@ absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a, const StoredTenso
 absl::Status WeightStore::recheck() const {
   for (const auto &file : opened)
     if (absl::Status status = file->recheck(); !status.ok())
+      return status;
+  for (const auto &adapter : adapters)
+    if (absl::Status status = adapter->file->recheck(); !status.ok())
       return status;
   return absl::OkStatus();
 }

@@ -1,7 +1,8 @@
 // All weights of a model: one file, several files, or a Hugging Face directory
 // (whole or sharded). Names and shapes at once; bytes only on demand, never a
 // whole file. Of a quantised checkpoint, and of a GGUF file, the store lists
-// each matrix as the real tensor that its pieces stand for.
+// each matrix as the real tensor that its pieces stand for; of a model with adapters, each tensor with what they
+// change.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
@@ -13,6 +14,8 @@
 namespace heddle {
 
 class CodedTensor;
+struct AdapterChoice;
+struct AdapterView;
 struct ShardIndex;
 struct CodedScheme;
 
@@ -30,14 +33,18 @@ public:
   /// a name is in two of them and the first is no index, which chooses.
   static absl::StatusOr<WeightStore> openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits = {});
   /// The same, with the coded matrices in the place of their pieces: `scheme` is the text of a CodedScheme (the
-  /// attribute `model.quantised`), empty where nothing is quantised.
-  static absl::StatusOr<WeightStore> openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef scheme);
+  /// attribute `model.quantised`), empty where nothing is quantised. Then `adapters` are merged (`model.adapters`).
+  static absl::StatusOr<WeightStore> openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef scheme,
+                                               llvm::ArrayRef<AdapterChoice> adapters = {});
 
   /// Puts the coded matrices in the place of their pieces. Reads headers, and the few tensors that shapes depend on.
   absl::Status decode(const CodedScheme &scheme);
+  /// Merges adapters, one after the other, each into what the last one left. Reads their configs and headers; their
+  /// files are none of `files`.
+  absl::Status adapt(llvm::ArrayRef<AdapterChoice> adapters);
   /// After `decode`: names of tensors that the checkpoint has and that are not needed (scales of activations).
   llvm::ArrayRef<std::string> unneeded() const { return notNeeded; }
-  /// What an index says of its shards that is not so, and does no harm, in words.
+  /// What an index says of its shards that is not so, and does no harm, and what adapters are remarked for, in words.
   llvm::ArrayRef<std::string> remarks() const { return said; }
   /// Whether the index of the shards does not list a tensor, which is then read only where the model needs it.
   bool isUnlisted(llvm::StringRef name) const { return unlisted.contains(name); }
@@ -91,6 +98,7 @@ private:
   std::vector<std::unique_ptr<SafetensorsFile>> opened;
   std::vector<StoredTensor> table;
   std::vector<std::unique_ptr<CodedTensor>> coded;
+  std::vector<std::unique_ptr<AdapterView>> adapters;
   std::vector<std::string> notNeeded;
   std::vector<std::string> said;
   llvm::StringSet<> unlisted;

@@ -88,6 +88,7 @@ Status Card::parse(const char *text, Card &card) {
 
 std::vector<std::string> Card::texts() const {
   std::vector<std::string> all = {name, license};
+  all.insert(all.end(), adapters.begin(), adapters.end());
   all.insert(all.end(), labels.begin(), labels.end());
   for (const auto &[trait, said] : chat)
     all.push_back(said);

@@ -152,8 +152,9 @@ struct Card {
   std::vector<std::string> needs;                                   ///< CPU features
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds
   Roles roles;
-  Settings picture, sound;         ///< how a file becomes the model's input
-  std::vector<std::string> labels; ///< of the classes, in order
+  Settings picture, sound;           ///< how a file becomes the model's input
+  std::vector<std::string> adapters; ///< merged into the weights, "DIR:SCALE", in order
+  std::vector<std::string> labels;   ///< of the classes, in order
   /// What the chat template understands: system, parts, arguments, tool_turn, turn_end.
   std::vector<std::pair<std::string, std::string>> chat;
   std::vector<std::string> lookups; ///< tables and what their rows are chosen by

@@ -28,6 +28,7 @@ bool CardParser::readName() { return text(card.name); }
 bool CardParser::readTarget() { return text(card.target); }
 bool CardParser::readMaskedRows() { return text(card.maskedRows); }
 bool CardParser::readLicense() { return text(card.license); }
+bool CardParser::readAdapter() { return text(card.adapters.emplace_back()); }
 bool CardParser::readKind() { return text(card.kind); }
 bool CardParser::readPooling() { return text(card.pooling); }
 bool CardParser::readVectorsLack() { return text(card.vectorsLack); }

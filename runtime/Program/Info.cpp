@@ -145,6 +145,8 @@ static void printText(const Model &model) {
     printf("vectors are not those of sentence-transformers: without %s\n", card.vectorsLack.c_str());
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
+  for (const std::string &adapter : card.adapters)
+    printf("adapter: %s\n", adapter.c_str());
   if (model.weightBytes())
     printf("weights: %s%s%s\n", humanBytes(model.weightBytes()).c_str(),
            model.image().weightsFile ? (" in " + std::string(model.image().weightsFile)).c_str() : "",
@@ -312,6 +314,8 @@ static void printJson(const Model &model) {
     text += ",\"vectors_lack\":" + jsonString(card.vectorsLack);
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
+  for (size_t i = 0; i < card.adapters.size(); ++i)
+    text += (i ? "," : ",\"adapters\":[") + jsonString(card.adapters[i]) + (i + 1 == card.adapters.size() ? "]" : "");
   if (const Card &device = model.kernelCard(); !device.devices.empty()) {
     std::string chips;
     for (const std::string &chip : device.devices)

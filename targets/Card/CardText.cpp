@@ -158,6 +158,9 @@ static void addModel(ModuleOp module, bool isDevice, CardPrinter &card) {
   addCodes(module, card);
   card.textLine(CardLine::MaskedRows, said(module, "model.masked_rows", "zero"));
   card.textLine(CardLine::License, said(module, "model.license"));
+  if (auto adapters = module->getAttrOfType<ArrayAttr>("model.adapters"))
+    for (auto adapter : adapters.getAsRange<StringAttr>())
+      card.line(CardLine::Adapter, wordOf(adapter));
   if (int64_t count = parameterCount(module))
     card.line(CardLine::Parameters, Twine(count));
   card.textLine(CardLine::Kind, said(module, "model.kind"));
@@ -254,6 +257,7 @@ uint64_t heddle::digestOfTexts(ModuleOp module) {
       for (auto text : texts.getAsRange<StringAttr>())
         add(text);
   };
+  addAll(module->getAttrOfType<ArrayAttr>("model.adapters"));
   addAll(module->getAttrOfType<ArrayAttr>("model.labels"));
   if (auto chat = module->getAttrOfType<DictionaryAttr>("model.chat"))
     for (NamedAttribute one : chat)

@@ -155,6 +155,9 @@ void ModelWeights::open(Session &session, const Source &source, const std::strin
   bool anything = holdsWeights(chosen);
   if (!anything && (options.weightsOptional || (source.config && options.configAlone)) && options.weightsPath.empty()) {
     absenceTold = true; // nothing to complain about
+    if (!options.adapters.empty())
+      session.sink.errorInFile(Error::NothingNamed, "--lora", "",
+                               "there are no weights to merge an adapter into; --weights=FILE names them");
     return;
   }
   if (!anything && !named.empty() && options.weightsPath.empty() && !isThere(chosen.c_str())) {
@@ -167,7 +170,7 @@ void ModelWeights::open(Session &session, const Source &source, const std::strin
   }
   if (chosen.empty())
     return; // an op that wants one complains
-  own = openWeights(chosen, quantisation.scheme, options.headersOnly, session.sink);
+  own = openWeights(chosen, quantisation.scheme, options.adapters, options.headersOnly, session.sink);
   // The config.json of a GGUF file alone was made from what it states.
   if (own && source.config &&
       (refuseOtherMethod(session) || (!options.made && refuseContradiction(session, *source.config))))

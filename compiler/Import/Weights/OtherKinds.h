@@ -3,6 +3,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_WEIGHTS_OTHERKINDS_H
 #define HEDDLE_COMPILER_IMPORT_WEIGHTS_OTHERKINDS_H
 
+#include "absl/status/status.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace heddle {
@@ -13,6 +14,8 @@ class DiagnosticSink;
 bool refuseOtherKind(llvm::StringRef file, llvm::StringRef firstBytes, DiagnosticSink &sink);
 /// Whether `directory` holds an adapter, which would be ignored; reports it.
 bool refuseAdapter(llvm::StringRef directory, DiagnosticSink &sink);
+/// Reports the error of a store of weights that was opened at `path`; of an adapter's config at its line.
+void reportWeights(DiagnosticSink &sink, llvm::StringRef path, const absl::Status &status);
 /// Reports a directory without a description, and what it has instead.
 void refuseDirectory(llvm::StringRef directory, DiagnosticSink &sink);
 

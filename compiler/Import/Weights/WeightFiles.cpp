@@ -3,12 +3,16 @@
 #include "compiler/Import/Weights/WeightTable.h"
 
 #include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Import/Weights/OtherKinds.h"
+#include "compiler/Weights/Adapter/AdapterBase.h"
+#include "compiler/Weights/Adapter/AdapterChoice.h"
 #include "compiler/Weights/Coded/CodedMethods.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Safetensors/KnownFiles.h"
 #include "compiler/Weights/WeightStore.h"
+#include "heddle/input_file.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -19,6 +23,21 @@ using llvm::StringRef;
 /// Turns a status of WeightStore into a diagnostic.
 static void refuse(DiagnosticSink &sink, StringRef path, const absl::Status &status) {
   sink.errorInFile(errorOf(status), path, "", textOf(status));
+}
+
+void heddle::reportWeights(DiagnosticSink &sink, StringRef path, const absl::Status &status) {
+  std::optional<WeightProblem> problem = problemOf(status);
+  bool ofPart =
+      problem && llvm::is_contained({Error::CodedPiece, Error::BadAdapter, Error::AdapterUnsupported}, problem->code);
+  if (!ofPart || !StringRef(problem->file).ends_with(AdapterChoice::configName) || !problem->byte)
+    return refuse(sink, ofPart ? StringRef(problem->file) : path, status);
+  // A text for people: its line, with a caret.
+  ReadFile text = readInputFile(problem->file.c_str(), JsonLimits().bytes);
+  if (!text.ok())
+    return refuse(sink, problem->file, status);
+  SourceFile &file = sink.addFile(problem->file, std::move(text.bytes));
+  sink.error(problem->code, Loc{&file, size_t(*problem->byte)}, AdapterChoice::configName, problem->message)
+      .note({}, problem->help);
 }
 
 namespace {
@@ -39,7 +58,8 @@ public:
     if (!t)
       return std::nullopt;
     Element e = t->type() == StoredType::Bool ? Element::Bool : isReal(t->type()) ? Element::Real : Element::Integer;
-    return Tensor{std::vector<int64_t>(t->shape().begin(), t->shape().end()), e, t->coded != nullptr};
+    return Tensor{std::vector<int64_t>(t->shape().begin(), t->shape().end()), e,
+                  t->coded && t->coded->rowsAreOutputs()};
   }
   Storage storage(StringRef name) const override {
     const StoredTensor *t = store.find(name);
@@ -70,7 +90,8 @@ public:
       return true;
     const StoredTensor *bias = store.find(name);
     const StoredTensor *matrix = name.consume_back(".bias") ? store.find(name.str() + ".weight") : nullptr;
-    if (!bias || !matrix || !matrix->coded || !isReal(bias->type()) || bias->elements() > (1 << 24))
+    if (!bias || !matrix || !matrix->coded || !matrix->coded->rowsAreOutputs() || !isReal(bias->type()) ||
+        bias->elements() > (1 << 24))
       return false;
     std::vector<float> values(bias->elements());
     return store.readF32(*bias, 0, values).ok() && llvm::all_of(values, [](float x) { return x == 0; });
@@ -91,13 +112,15 @@ private:
 };
 } // namespace
 
-std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, const CodedScheme &scheme, bool headersOnly,
+std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, const CodedScheme &scheme,
+                                                 llvm::ArrayRef<AdapterChoice> adapters, bool headersOnly,
                                                  DiagnosticSink &sink) {
   absl::StatusOr<WeightStore> store = WeightStore::open(path);
   absl::Status status = store.ok() ? store->decode(scheme) : store.status();
+  if (status.ok())
+    status = store->adapt(adapters);
   if (!status.ok()) {
-    std::optional<WeightProblem> problem = problemOf(status);
-    refuse(sink, problem && problem->code == Error::CodedPiece ? StringRef(problem->file) : path, status);
+    reportWeights(sink, path, status);
     return nullptr;
   }
   for (const std::string &remark : store->remarks())
@@ -150,5 +173,8 @@ bool heddle::refuseAdapter(StringRef directory, DiagnosticSink &sink) {
 }
 
 void heddle::refuseDirectory(StringRef directory, DiagnosticSink &sink) {
+  if (isAdapterAlone(directory))
+    if (absl::StatusOr<std::string> base = baseOfAdapter(directory); !base.ok())
+      return reportWeights(sink, directory, base.status());
   refuse(sink, directory, toStatus(noModelIn(directory)));
 }

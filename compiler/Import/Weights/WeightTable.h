@@ -58,11 +58,13 @@ public:
 /// "[2, 3]"
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
+struct AdapterChoice;
 struct CodedScheme;
 
 /// Opens a file, an index or a directory; null after an error. Quantised matrices are in the table as the real ones
-/// that they are. With `headersOnly` only headers are read.
-std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, const CodedScheme &scheme, bool headersOnly,
+/// that they are, and tensors that adapters change as they are then. With `headersOnly` only headers are read.
+std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, const CodedScheme &scheme,
+                                         llvm::ArrayRef<AdapterChoice> adapters, bool headersOnly,
                                          DiagnosticSink &sink);
 
 /// A table with names and shapes, without data.

@@ -81,7 +81,7 @@ static std::pair<std::string, int64_t> dimOf(const std::string &text, const char
 namespace {
 /// Options that are parsed when the whole command line has been read.
 struct Unread {
-  std::vector<std::string> sets, bounds, dims;
+  std::vector<std::string> adapters, sets, bounds, dims;
   std::string outputs, tile, topic, report, weights, group;
   std::vector<std::string> without;
   bool noEmbed = false, noLocations = false, json = false;
@@ -144,6 +144,9 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
                   "model.json, a Hugging Face directory, a GGUF file, the .mlir of a stage, or - for standard input")
       ->required();
   sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
+  sub->add_option("--lora", unread.adapters,
+                  "DIR[:SCALE]: a LoRA adapter as peft saves it, merged into the weights; several, in their order")
+      ->allow_extra_args(false);
   sub->add_option("--set", unread.sets, "NAME=VALUE: another value of a constant of the description")
       ->allow_extra_args(false);
   sub->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
@@ -403,6 +406,13 @@ static void addRest(CLI::App &app, CommandLine &line, Unread &unread) {
 /// Parses words that have a form of their own; throws CLI11's errors.
 static void readWords(const Unread &unread, CommandLine &line) {
   InspectOptions &look = line.look;
+  for (const std::string &s : unread.adapters) {
+    std::string error;
+    std::optional<AdapterChoice> adapter = AdapterChoice::parse(s, error);
+    if (!adapter)
+      throw CLI::ValidationError("--lora", error);
+    line.compile.import.adapters.push_back(std::move(*adapter));
+  }
   for (const std::string &s : unread.sets)
     line.compile.import.sets.push_back(split(s, "--set"));
   for (const std::string &s : unread.bounds)

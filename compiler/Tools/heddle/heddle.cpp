@@ -51,6 +51,7 @@ static int compileTo(const Console &console, CompileOptions &c) {
   if (unsaid)
     if (int code = chooseOutput(console, c))
       return code;
+  takeBase(console, c.import); // the output has the adapter's name
   if (!c.depfile.empty() && (c.output.empty() || c.output == "-"))
     return console.complain(Error::BadUsage, "--depfile says what a file is made of; it needs -o FILE");
   int code = compile(console, c);
@@ -99,6 +100,7 @@ static int run(const Console &console, int argc, char **argv) {
                              : printErrors(console.out);
     return Ok;
   }
+  takeBase(console, c.import);
   bool interpreted = command == "interpret";
   if (llvm::is_contained(look.outputs, "-"))
     return console.complain(Error::BadUsage, "-o -: tensors go into a file; -o FILE names it");

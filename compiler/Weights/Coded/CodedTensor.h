@@ -11,9 +11,16 @@
 
 namespace heddle {
 
+class MergedTensor;
+
 class CodedTensor {
 public:
   virtual ~CodedTensor() = default;
+
+  /// This tensor, where it is one of the base that an adapter changes; else null.
+  virtual const MergedTensor *merged() const { return nullptr; }
+  /// Whether rows are outputs whatever layout a description names: programs that quantise a matrix store it so.
+  virtual bool rowsAreOutputs() const { return true; }
 
   /// As the store lists it: f32, at the place of the piece that holds the codes.
   const TensorRecord &record() const { return own; }

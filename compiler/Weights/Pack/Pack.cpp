@@ -27,9 +27,11 @@ public:
   Packer(const WeightStore &store, const PackRequest &request, ByteSink &sink, const PackOptions &options)
       : store(store), layout(request.layout), matrix(layout.matrixOf(request.shape)), take(layout.take(matrix.n)),
         shape(request.shape), tensor(*store.find(request.tensor)), sink(sink),
-        strip(std::max<uint64_t>(options.stripBytes, 4096)) {}
+        strip(std::max<uint64_t>(options.stripBytes, 4096)), merged(tensor.coded && tensor.coded->merged()) {}
 
   absl::Status run() { return isReal(layout.type) ? packMatrix<float>() : packMatrix<int64_t>(); }
+  /// What rounding to 16 bits changed of a merged tensor.
+  const CodingError &error() const { return rounding; }
 
 private:
   template <typename T> absl::Status packMatrix();
@@ -46,6 +48,7 @@ private:
     return status.ok() && layout.type == PackedType::F16 ? checkF16(first, to) : status;
   }
   absl::Status checkF16(uint64_t first, llvm::ArrayRef<float> values) const;
+  template <typename T> void noteRounding(llvm::ArrayRef<T> values);
   absl::Status read(uint64_t first, llvm::MutableArrayRef<int64_t> to) const {
     return store.readI64(tensor, first, to);
   }
@@ -70,6 +73,8 @@ private:
   const StoredTensor &tensor;
   ByteSink &sink;
   uint64_t strip;
+  bool merged;
+  CodingError rounding;
 
   /// Offset in the strip of row n (counted from n0) and of column k (from k0).
   std::vector<int64_t> atN, atK;
@@ -247,10 +252,23 @@ template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
       narrow[2 * i] = uint8_t(half);
       narrow[2 * i + 1] = uint8_t(half >> 8);
     }
+    if (merged && width(layout.type) == 2)
+      noteRounding(piece);
     if (absl::Status status = sink.append(narrow); !status.ok())
       return status;
   }
   return absl::OkStatus();
+}
+
+/// Compares numbers with what `narrow` has of them.
+template <typename T> void Packer::noteRounding(llvm::ArrayRef<T> values) {
+  std::vector<float> back(values.size());
+  widenToF32(layout.type == PackedType::BF16 ? StoredType::BF16 : StoredType::F16, narrow.data(), back);
+  for (size_t i = 0; i < values.size(); ++i) {
+    double off = double(values[i]) - double(back[i]);
+    rounding.squared += off * off;
+    rounding.whole += double(values[i]) * double(values[i]);
+  }
 }
 
 /// A matrix of real numbers, or of codes of another form, whose rows are rounded to codes when they are asked for. Of a
@@ -361,7 +379,11 @@ absl::Status packRequest(const WeightStore &store, const PackRequest &request, B
     return status;
   if (request.layout.coding)
     return packCodes(store, request, sink, options);
-  return Packer(store, request, sink, options).run();
+  Packer packer(store, request, sink, options);
+  absl::Status status = packer.run();
+  if (status.ok() && options.narrowed && packer.error().whole > 0)
+    options.narrowed(request, packer.error());
+  return status;
 }
 
 absl::Status packAll(const WeightStore &store, const BlobMap &plan, ByteSink &sink, const PackOptions &options) {

@@ -24,6 +24,8 @@ struct PackOptions {
   uint64_t stripBytes = 16 << 20;
   /// Is told what rounding to codes changed of a tensor that the file has in full.
   std::function<void(const PackRequest &request, const CodingError &error)> rounded;
+  /// Is told what rounding to 16 bits changed of a tensor that an adapter was merged into.
+  std::function<void(const PackRequest &request, const CodingError &error)> narrowed = nullptr;
 };
 
 /// Writes the bytes of one request, without padding after them. The errors are

@@ -167,16 +167,16 @@ std::optional<WeightProblem> adapterIn(llvm::StringRef directory) {
   WeightProblem problem;
   problem.code = Error::NotSupported;
   problem.file = printable(path.str(), 4096);
-  problem.message = "this directory holds an adapter (LoRA or another of PEFT's kinds), a change of another model's "
-                    "weights, which is not read";
-  problem.help = "merge it into its base first (in Python: model.merge_and_unload(), model.save_pretrained(DIR)) and "
-                 "compile DIR; to compile the base alone, name a directory without adapter_config.json";
+  problem.message =
+      "this directory holds an adapter (LoRA or another of PEFT's kinds) next to a model, so either may be "
+      "meant";
+  problem.help = "--lora=" + printable(directory, 4096) +
+                 " merges a LoRA adapter into the model; to compile the model "
+                 "alone, name a directory without adapter_config.json";
   return problem;
 }
 
 WeightProblem noModelIn(llvm::StringRef directory) {
-  if (std::optional<WeightProblem> adapter = adapterIn(directory))
-    return *adapter;
   Holdings found(directory);
   WeightProblem problem;
   problem.code = Error::NoModel;

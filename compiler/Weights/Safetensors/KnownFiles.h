@@ -32,7 +32,7 @@ WeightProblem noWeightsIn(llvm::StringRef directory);
 
 /// The error of a directory without a description: the same.
 WeightProblem noModelIn(llvm::StringRef directory);
-/// Refuses an adapter (PEFT's adapter_config.json), alone or next to a model; nothing where there is none.
+/// Refuses an adapter (PEFT's adapter_config.json) next to a model; nothing where there is none.
 std::optional<WeightProblem> adapterIn(llvm::StringRef directory);
 
 } // namespace heddle
