@@ -91,6 +91,7 @@ company | 3600 | $python test/Serve/company.py --heddle "$heddle" --requests 200
 slots of all models | 7200 | need "$oracle"; $python test/Serve/slots.py --heddle "$heddle" --oracle "$oracle" --least 20
 injected errors | 3600 | $python test/Serve/injected.py --heddle "$heddle" --every 2,3,5,7,11,17,31
 soak | 4200 | $python test/Serve/soak.py --heddle "$heddle" --minutes 60
+vectors | 3600 | $python test/Execution/vectors.py --heddle "$heddle" --long
 first tokens | 3600 | $python test/Execution/first_tokens.py --heddle "$heddle"
 lengths on the emulated device | 3600 | $python test/Execution/length_conditions.py --heddle "$heddle" --device emulator
 masks on the emulated device | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator

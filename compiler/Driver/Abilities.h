@@ -14,6 +14,7 @@ struct Abilities {
   bool sees = false;        ///< it takes the file of a picture
   bool hears = false;       ///< or of a sound
   bool spells = false;      ///< it has a tokenizer
+  bool embeds = false;      ///< its outputs are hidden states or vectors, and nothing that answers in words
 
   bool makesTexts() const { return spells && generates; }
   bool readsTexts() const { return spells && readsTokens && !sees && !hears; }

@@ -40,6 +40,7 @@ struct Part {
 /// All archives of the runtime, each as often as it has something to register.
 static SmallVector<Part> partsOf(const Abilities &can, const Needs &has) {
   bool files = can.sees || can.hears, answers = !can.generates && (can.spells || files);
+  bool embeds = answers && can.embeds && !files;
   bool talks = has.serve || has.chat;
   return {{"main", "", true},
           {"program", "", true},
@@ -56,7 +57,8 @@ static SmallVector<Part> partsOf(const Abilities &can, const Needs &has) {
           {"generate", "", has.serve},
           {"generate", "heddle_generate_command heddle_continue_command", can.generates},
           {"encode", "", has.serve},
-          {"encode", "heddle_classify_command heddle_missing_word", answers},
+          {"encode", "heddle_classify_command heddle_missing_word", answers && !embeds},
+          {"encode", "heddle_vector_command", embeds},
           {"bench", "heddle_bench_command", has.bench},
           {"bench", "heddle_bench_generation", has.bench && can.generates},
           {"json", "", talks},

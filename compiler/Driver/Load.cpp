@@ -10,10 +10,10 @@
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/SideFiles/ChatTemplate.h"
 #include "compiler/SideFiles/ModelTokenizer.h"
+#include "compiler/SideFiles/SentenceVectors.h"
 #include "compiler/SideFiles/SideFiles.h"
 #include "compiler/Template/TemplateTraits.h"
 #include "compiler/Weights/Files/Problem.h"
-#include "compiler/Weights/WeightStore.h"
 #include "heddle/input_file.h"
 #include "heddle/template.h"
 #include "mlir/IR/Builders.h"
@@ -209,6 +209,9 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   if (!options.text && fs::is_directory(options.path))
     if (std::string folder = transformerFolder(options.path); !folder.empty())
       options.modules = std::exchange(options.path, folder);
+  if (!options.text)
+    options.bodyAlone =
+        makesSentenceVectors(options.modules.empty() ? options.folder() : ModelFolder(options.modules), options.pool);
   OwningOpRef<ModuleOp> module;
   // A description begins with `{`.
   bool parsed =

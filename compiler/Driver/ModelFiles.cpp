@@ -29,12 +29,13 @@ static bool belongs(StringRef name) {
                                     "pytorch_model.bin",
                                     "modules.json",
                                     "processor_config.json",
-                                    "sentence_bert_config.json",
+                                    "config_sentence_transformers.json",
                                     "vocab-src.json",
                                     "vocab-tgt.json",
                                     "target_vocab.json",
                                     "target_tokenizer.json"};
-  return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") ||
+  bool sentence = name.starts_with("sentence_") && name.ends_with("_config.json");
+  return llvm::is_contained(names, name) || sentence || name.ends_with(".safetensors") || name.ends_with(".model") ||
          name.ends_with(".spm") || name.ends_with(".jinja");
 }
 
@@ -44,6 +45,17 @@ static void addBelonging(StringRef folder, std::vector<std::string> &files) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (belongs(path::filename(it->path())))
       files.push_back(it->path());
+}
+
+/// The files of the modules of sentence-transformers, which are in folders 1_Pooling, 2_Dense, ...
+static void addModules(StringRef folder, std::vector<std::string> &files) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    StringRef number = path::filename(it->path()).split('_').first;
+    unsigned place = 0;
+    if (!number.getAsInteger(10, place) && fs::is_directory(it->path()))
+      addBelonging(it->path(), files);
+  }
 }
 
 std::vector<std::string> heddle::modelFiles(const ImportOptions &options, ModuleOp module) {
@@ -72,10 +84,9 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
     for (std::string &part : ggufParts(options.path))
       files.push_back(std::move(part));
   } else {
-    ModelFolder folder = options.folder();
-    addBelonging(folder.place().empty() ? "." : folder.place(), files);
-    if (std::string pooling = folder.path("1_Pooling/config.json"); fs::is_regular_file(pooling))
-      files.push_back(pooling);
+    std::string folder = options.folder().place().empty() ? "." : options.folder().place();
+    addBelonging(folder, files);
+    addModules(folder, files);
   }
   for (std::string &file : files)
     if (StringRef(file).starts_with("./"))

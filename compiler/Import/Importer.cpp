@@ -44,7 +44,8 @@ static mlir::OwningOpRef<mlir::ModuleOp> import(Session &session) {
   const Description &doc = *source->doc;
   session.places.setModel(doc, source->config ? &source->config->json : nullptr);
   session.evaluator.configFile = source->config.get();
-  ConfigReader(doc, source->config.get(), session.evaluator, sink, session.options.force).run(session.options.sets);
+  ConfigReader(doc, source->config.get(), session.evaluator, sink, session.options.force, session.options.bodyAlone)
+      .run(session.options.sets);
   ModelWeights weights(session, *source);
 
   Emitter &in = session.in;

@@ -4,6 +4,7 @@
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/OutputFile.h"
+#include "dialects/Model/IR/VectorHead.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -49,7 +50,14 @@ absl::StatusOr<WeightStore> heddle::openWeightsOf(ModuleOp module) {
   if (auto list = module->getAttrOfType<ArrayAttr>("model.adapters"); list && list.size() != adapters.size())
     return toStatus(WeightProblem{Error::BadStage, "", "expected a list of texts \"DIR:SCALE\"", "model.adapters",
                                   std::nullopt, "", "make the text again: --emit=STAGE"});
-  return WeightStore::openCoded(paths, quantised ? quantised.getValue() : "", adapters);
+  absl::StatusOr<WeightStore> store = WeightStore::openCoded(paths, quantised ? quantised.getValue() : "", adapters);
+  if (auto more = module->getAttrOfType<ArrayAttr>(model::kModuleWeights); more && store.ok())
+    for (ArrayAttr pair : more.getAsRange<ArrayAttr>())
+      if (absl::Status status =
+              store->addModule(cast<StringAttr>(pair[0]).getValue(), cast<StringAttr>(pair[1]).getValue());
+          !status.ok())
+        return status;
+  return store;
 }
 
 absl::StatusOr<ParameterFiles> ParameterFiles::open(ModuleOp module) {

@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// Opens what a module names: the files of `model.weights`, their codes as `model.quantised` says, and the adapters of
-/// `model.adapters`, merged.
+/// Opens what a module names: the files of `model.weights`, their codes as `model.quantised` says, the adapters of
+/// `model.adapters`, merged, and the files of `model.module_weights`.
 absl::StatusOr<WeightStore> openWeightsOf(mlir::ModuleOp module);
 /// The adapters of `model.adapters`; none where the attribute is not what an import writes.
 std::vector<AdapterChoice> adaptersOf(mlir::ModuleOp module);

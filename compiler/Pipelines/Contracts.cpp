@@ -13,6 +13,7 @@
 #include "dialects/Card/IR/Card.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Model/IR/VectorHead.h"
 #include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -51,8 +52,8 @@ void heddle::checkModelStage(ModuleOp module, ContractReport report) {
       report(op, "a state, which no description has");
     if (isa<model::MapOp, model::WindowsOp, model::LiveRowsOp, model::PackRowsOp, model::UnpackRowsOp>(op))
       report(op, "'" + op->getName().getStringRef() + "', which a later stage makes");
-    if (isa<func::FuncOp>(op) && op != run)
-      report(op, "a function other than @run");
+    if (auto f = dyn_cast<func::FuncOp>(op); f && f != run && f.getName() != model::kHeadEntry)
+      report(op, "a function other than @run and @head");
   });
 }
 

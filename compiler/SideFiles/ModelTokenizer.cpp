@@ -2,12 +2,14 @@
 
 #include "compiler/SideFiles/ModelTokenizer.h"
 #include "compiler/Gguf/GgufFolder.h"
+#include "compiler/SideFiles/SentenceVectors.h"
 #include "compiler/SideFiles/SideFiles.h"
 #include "compiler/Tokenizer/FolderSettings.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "compiler/Tokenizer/Vocabulary.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/VectorHead.h"
 #include "heddle/tokenizer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -44,14 +46,14 @@ static std::optional<int64_t> positionsOf(ModuleOp module) {
   return std::nullopt;
 }
 
-/// The length to which sentence-transformers cuts a text.
-static std::optional<int64_t> maxSeqLength(const ModelFolder &folder, DiagnosticSink &sink) {
-  std::optional<JsonValue> file = readSideFile(folder, "sentence_bert_config.json", JsonValue::Kind::Object, sink);
-  if (!file)
-    return std::nullopt;
-  const JsonValue *most = file->find("max_seq_length");
-  return most && most->kind == JsonValue::Kind::Integer && most->integer > 0 ? std::optional(most->integer)
-                                                                             : std::nullopt;
+/// What sentence-transformers does to texts before it reads them.
+static void readVectorRules(ModuleOp module, TokenizerUse &use) {
+  auto vectors = module->getAttrOfType<DictionaryAttr>(model::kVectors);
+  auto lower = vectors ? vectors.getAs<StringAttr>("lower") : StringAttr();
+  auto length = vectors ? vectors.getAs<IntegerAttr>("length") : IntegerAttr();
+  use.lowers = lower && lower.getValue() == "yes";
+  if (length)
+    use.most = length.getInt();
 }
 
 /// How the tokenizer is read for `module`, which may be null. A text that generates is never cut, whatever `truncation`
@@ -62,10 +64,12 @@ static TokenizerUse useFor(ModuleOp module, const std::optional<ModelFolder> &fo
   use.keepsTruncation = false;
   if (!module || module->hasAttr("model.generate"))
     return use;
+  readVectorRules(module, use);
   FolderSettings settings;
   std::string error;
   if (folder && settings.read(*folder, error)) { // what is wrong is said when the tokenizer is compiled
-    use.most = maxSeqLength(*folder, sink);
+    if (!use.most)
+      use.most = maxSequenceLength(*folder, sink);
     use.most = use.most ? use.most : settings.modelMaxLength();
     use.cutsLeft = settings.truncatesLeft();
   }

@@ -2,6 +2,7 @@
 
 #include "compiler/SideFiles/SideFiles.h"
 #include "compiler/Import/Weights/OtherKinds.h"
+#include "compiler/SideFiles/SentenceVectors.h"
 #include "dialects/Model/IR/Model.h"
 #include "heddle/input_file.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -233,7 +234,8 @@ struct Companions {
   std::vector<std::string> labels;
   std::string kind;
   SentenceVectors vectors;
-  bool unboundedScore = false; ///< a score of one class is the logit itself
+  std::string scoreKind; ///< what a cross-encoder's activation makes of its scores, as `kind`; "" if none is named
+  bool softmax = false;  ///< and it is a softmax
   const JsonValue *size = nullptr;
   std::optional<JsonValue> config, generation, processor, preprocessorFile;
   const JsonValue *preprocessor = nullptr; ///< what says how a picture or a sound is read: a file, or a member of one
@@ -274,11 +276,27 @@ static void readLabels(const JsonValue &config, Companions &out) {
     out.kind = "multi_label";
   else if (text("problem_type") == "regression")
     out.kind = "regression";
-  const JsonValue *sentence = config.find("sentence_transformers");
-  const JsonValue *activation = sentence && sentence->isObject() ? sentence->find("activation_fn") : nullptr;
-  StringRef named = activation && activation->isString() ? StringRef(activation->string)
-                                                         : text("sbert_ce_default_activation_function");
-  out.unboundedScore = named.ends_with("Identity");
+}
+
+/// The activation of a cross-encoder of sentence-transformers, by its newer key or its older one.
+static void readScoreActivation(const JsonValue &config, Companions &out, DiagnosticSink &sink) {
+  const JsonValue *section = config.find("sentence_transformers");
+  const JsonValue *named = section && section->isObject() ? section->find("activation_fn") : nullptr;
+  std::string key = "sentence_transformers.activation_fn";
+  if (!named || named->isNull()) {
+    named = config.find("sbert_ce_default_activation_function");
+    key = "sbert_ce_default_activation_function";
+  }
+  if (!named || named->isNull())
+    return;
+  StringRef path = named->isString() ? StringRef(named->string) : StringRef();
+  StringRef word = path.starts_with("torch.nn.") ? path.rsplit('.').second : StringRef();
+  out.softmax = word == "Softmax";
+  out.scoreKind = word == "Identity" ? "regression" : word == "Sigmoid" ? "multi_label" : "";
+  if (out.scoreKind.empty() && !out.softmax)
+    sink.error(Error::CompanionUnsupported, named->loc, "config.json." + key,
+               "one of torch.nn's Identity, Sigmoid and Softmax expected, found " + named->text() +
+                   "; --ignore-config " + StringRef(key).split('.').first + " reads the file as if it were not there");
 }
 
 /// Reads how pictures and sounds become inputs: from the members of processor_config.json, where release 5 of the
@@ -323,6 +341,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
     if (!folder.isMade() && !asked && refuseAdapter(place, sink))
       return;
     readLabels(*out.config, out);
+    readScoreActivation(*out.config, out, sink);
   }
   if ((out.generation = readJson(folder, "generation_config.json", options, sink))) {
     SideFileReader file(*out.generation, "generation_config.json", sink);
@@ -331,7 +350,8 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
     SideFileReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }
-  out.vectors = readPooling(options.modules.empty() ? folder : ModelFolder(options.modules), sink);
+  out.vectors =
+      readSentenceVectors(options.modules.empty() ? folder : ModelFolder(options.modules), options.pool, sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
   readPreprocessors(folder, type && type->isString() ? StringRef(type->string) : StringRef(), options, b, sink, out);
   SmallVector<StringRef> files = {"config.json"};
@@ -496,13 +516,7 @@ void heddle::addSideFiles(const ImportOptions &options, ModuleOp module, Diagnos
     module->setAttr("model.sound", found.sound.getDictionary(module.getContext()));
   }
   addVocabularies(module, run, found.kind == "ctc", b);
-  if (std::optional<model::ModelTensorType> hidden = outputType(run, "last_hidden_state");
-      hidden && hidden->getRank() == 3) {
-    if (!found.vectors.pooling.empty())
-      module->setAttr("model.pooling", b.getStringAttr(found.vectors.pooling));
-    if (!found.vectors.missing.empty())
-      module->setAttr("model.vectors_lack", b.getStringAttr(llvm::join(found.vectors.missing, ", ")));
-  }
+  addSentenceVectors(found.vectors, module, options, sink);
   std::optional<int64_t> count = classes(run);
   if (!count || module->hasAttr("model.generate"))
     return;
@@ -512,8 +526,12 @@ void heddle::addSideFiles(const ImportOptions &options, ModuleOp module, Diagnos
   }
   // A score of one class is between 0 and 1, as in the library's pipeline and in sentence-transformers, unless the
   // config names another activation.
-  if (*count == 1 && found.kind.empty())
-    found.kind = found.unboundedScore ? "regression" : "multi_label";
+  if (!found.scoreKind.empty())
+    found.kind = found.scoreKind;
+  else if (found.softmax)
+    found.kind.clear();
+  else if (*count == 1 && found.kind.empty())
+    found.kind = "multi_label";
   if (!found.kind.empty())
     module->setAttr("model.kind", b.getStringAttr(found.kind));
 }

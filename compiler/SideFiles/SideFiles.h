@@ -1,10 +1,11 @@
 //===- SideFiles.h - the files beside config.json ---------------*- C++ -*-===//
 //
 // The files next to config.json: generation_config.json (how a model generates), preprocessor_config.json (how a
-// picture or sound becomes its input), modules.json (how hidden states become a vector), and id2label in config.json
-// (the names of classes). They do not change what is computed; they become attributes of the module and then lines of
-// the card: keys of `model.generate`, `model.picture`, `model.sound`, `model.pooling`, `model.labels` and `model.kind`.
-// As in config.json, every key is used, listed with the reason why it has no effect, or refused by its name.
+// picture or sound becomes its input), modules.json (how hidden states become a vector, SentenceVectors.h), and
+// id2label in config.json (the names of classes). They do not change what @run computes; they become attributes of the
+// module and then lines of the card: keys of `model.generate`, `model.picture`, `model.sound`, `model.vectors`,
+// `model.labels` and `model.kind`. As in config.json, every key is used, listed with the reason why it has no effect,
+// or refused by its name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_SIDEFILES_SIDEFILES_H
@@ -78,19 +79,6 @@ void readGenerationConfig(SideFileReader &file, bool legacy, mlir::Builder &b, A
 /// takes neither pictures nor sound.
 void readPreprocessor(SideFileReader &file, llvm::StringRef modelType, mlir::Builder &b, Attributes &picture,
                       Attributes &sound);
-
-/// How sentence-transformers makes a vector of a text.
-struct SentenceVectors {
-  /// `mean`, `cls` or `max` of hidden states; "" where it does not say, or says something else, which a remark names.
-  std::string pooling;
-  /// What of it is not computed, for what uses the program: "the module Dense (2_Dense)".
-  std::vector<std::string> missing;
-};
-SentenceVectors readPooling(const ModelFolder &folder, DiagnosticSink &sink);
-
-/// The folder of the model in a directory of sentence-transformers' old layout, whose first module (0_Transformer) has
-/// config.json and weights; "" where the directory has a config.json itself, or no such module.
-std::string transformerFolder(llvm::StringRef directory);
 
 } // namespace heddle
 

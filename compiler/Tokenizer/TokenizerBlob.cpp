@@ -498,6 +498,12 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
                           {"stride", 0},
                           {"strategy", "LongestFirst"},
                           {"direction", use.cutsLeft ? "Left" : "Right"}};
+  if (file.is_object() && use.lowers) {
+    Json all = Json::array({{{"type", "Lowercase"}}});
+    if (file.contains("normalizer") && !file["normalizer"].is_null())
+      all.push_back(file["normalizer"]);
+    file["normalizer"] = {{"type", "Sequence"}, {"normalizers", all}};
+  }
   WordTables tables;
   const MadeText *made = use.folder ? use.folder->made(WordTables::kName) : nullptr;
   Writer writer(file, made && tables.read(made->text) ? &tables : nullptr);

@@ -31,6 +31,7 @@ struct TokenizerUse {
   /// The ids to which texts are cut instead, from their beginning where `cutsLeft`.
   std::optional<int64_t> most;
   bool cutsLeft = false;
+  bool lowers = false; ///< texts become lower case before the file's own normalizer
 };
 
 /// What is known of a tokenizer after its blob.

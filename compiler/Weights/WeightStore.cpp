@@ -136,6 +136,21 @@ absl::StatusOr<WeightStore> WeightStore::openCoded(llvm::ArrayRef<std::string> p
   return store;
 }
 
+absl::Status WeightStore::addModule(llvm::StringRef prefix, llvm::StringRef path) {
+  absl::StatusOr<SafetensorsFile> read = SafetensorsFile::open(path);
+  if (!read.ok())
+    return read.status();
+  opened.push_back(std::make_unique<SafetensorsFile>(*std::move(read)));
+  for (const TensorRecord &record : opened.back()->header().tensors) {
+    renamed.push_back(
+        std::make_unique<std::pair<std::string, TensorRecord>>((prefix + "." + record.name).str(), record));
+    auto &[name, own] = *renamed.back();
+    own.name = name;
+    table.push_back({&own, opened.back().get()});
+  }
+  return index();
+}
+
 absl::Status WeightStore::decode(const CodedScheme &scheme) {
   if (!scheme)
     return absl::OkStatus();

@@ -36,6 +36,8 @@ public:
   /// attribute `model.quantised`), empty where nothing is quantised. Then `adapters` are merged (`model.adapters`).
   static absl::StatusOr<WeightStore> openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef scheme,
                                                llvm::ArrayRef<AdapterChoice> adapters = {});
+  /// Adds the tensors of a safetensors file, each under PREFIX.NAME; an error if there is one of that name.
+  absl::Status addModule(llvm::StringRef prefix, llvm::StringRef path);
 
   /// Puts the coded matrices in the place of their pieces. Reads headers, and the few tensors that shapes depend on.
   absl::Status decode(const CodedScheme &scheme);
@@ -108,7 +110,8 @@ private:
   struct GgufNames;
   std::unique_ptr<GgufNames> storedNames; ///< of a GGUF file
   struct Elements;
-  std::unique_ptr<Elements> elements; ///< those that were asked for
+  std::unique_ptr<Elements> elements;                                         ///< those that were asked for
+  std::vector<std::unique_ptr<std::pair<std::string, TensorRecord>>> renamed; ///< records of `addModule`, with names
 };
 
 } // namespace heddle

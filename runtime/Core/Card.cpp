@@ -86,12 +86,21 @@ Status Card::parse(const char *text, Card &card) {
   return parseOne(text, card, behind);
 }
 
+std::string VectorRules::poolingText() const {
+  std::string text;
+  for (const std::string &kind : pooling)
+    text += (text.empty() ? "" : "+") + kind;
+  return text;
+}
+
 std::vector<std::string> Card::texts() const {
   std::vector<std::string> all = {name, license};
   all.insert(all.end(), adapters.begin(), adapters.end());
   all.insert(all.end(), labels.begin(), labels.end());
   for (const auto &[trait, said] : chat)
     all.push_back(said);
+  for (const auto &[name, prompt] : vectors.prompts)
+    all.insert(all.end(), {name, prompt});
   all.insert(all.end(), lookups.begin(), lookups.end());
   all.insert(all.end(), roles.stops.begin(), roles.stops.end());
   for (const Entry &entry : entries) {

@@ -143,6 +143,18 @@ struct CodesLine {
   int64_t rows = 128; ///< features of a row that share a scale
 };
 
+/// How a text becomes a vector, where the model's directory or --pool says it (runtime/Encode/Vectors.h).
+struct VectorRules {
+  std::vector<std::string> pooling;                         ///< none: nothing says it
+  std::vector<std::pair<std::string, std::string>> prompts; ///< names and texts
+  std::string defaultPrompt;                                ///< the name of one of them, or ""
+  std::string similarity = "cosine";                        ///< or dot, euclidean, manhattan
+  int64_t length = 0;                                       ///< tokens of a text, 0: not said
+  bool lower = false, includePrompt = true, normalize = false;
+
+  std::string poolingText() const; ///< "cls+mean"
+};
+
 struct Card {
   std::string text, name, target, maskedRows, license;
   std::string dtype = "f32";  ///< of storage: "f32", "bf16", "f16"
@@ -160,8 +172,7 @@ struct Card {
   std::vector<std::string> lookups; ///< tables and what their rows are chosen by
   std::string whyNoSlots;           ///< of a program that was asked for an entry `batch` and has none; else ""
   std::string kind;                 ///< what the logits of a classifier mean
-  std::string vectorsLack;          ///< what of sentence-transformers' vectors is not computed; "": nothing
-  std::string pooling;              ///< how hidden states become a vector: mean, cls, max, or "" if nothing says it
+  VectorRules vectors;              ///< of a directory of sentence-transformers
   int64_t parameters = 0;           ///< numbers among the weights; 0: not said
   std::vector<Entry> entries;
   std::vector<std::string> devices; ///< chips that there are images for

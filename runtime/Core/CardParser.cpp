@@ -30,8 +30,6 @@ bool CardParser::readMaskedRows() { return text(card.maskedRows); }
 bool CardParser::readLicense() { return text(card.license); }
 bool CardParser::readAdapter() { return text(card.adapters.emplace_back()); }
 bool CardParser::readKind() { return text(card.kind); }
-bool CardParser::readPooling() { return text(card.pooling); }
-bool CardParser::readVectorsLack() { return text(card.vectorsLack); }
 bool CardParser::readLabel() { return text(card.labels.emplace_back()); }
 bool CardParser::readLookup() { return text(card.lookups.emplace_back()); }
 bool CardParser::readNeeds() { return texts(card.needs); }
@@ -50,6 +48,28 @@ bool CardParser::readDevice() {
 bool CardParser::readChat() {
   auto &[trait, said] = card.chat.emplace_back();
   return text(trait) && text(said);
+}
+
+bool CardParser::readVector() {
+  VectorRules &rules = card.vectors;
+  std::string_view trait = word();
+  auto flag = [&](bool &to) {
+    std::string_view said = word();
+    to = said == "yes";
+    return to || said == "no";
+  };
+  if (trait == "prompt") {
+    auto &[name, prompt] = rules.prompts.emplace_back();
+    return text(name) && text(prompt);
+  }
+  return trait == "pooling"          ? texts(rules.pooling) && !rules.pooling.empty()
+         : trait == "default_prompt" ? text(rules.defaultPrompt)
+         : trait == "similarity"     ? text(rules.similarity)
+         : trait == "length"         ? integer(rules.length, 1)
+         : trait == "lower"          ? flag(rules.lower)
+         : trait == "include_prompt" ? flag(rules.includePrompt)
+         : trait == "normalize"      ? flag(rules.normalize)
+                                     : fail("unknown trait " + quote(trait));
 }
 
 bool CardParser::readDtype() {

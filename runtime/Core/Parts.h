@@ -61,6 +61,8 @@ HEDDLE_PART(Command, heddle_classify_command)
 /// Encode: `mask` becomes the token for a missing word if the model has a logit for each word of its vocabulary, else
 /// "".
 HEDDLE_PART(MissingWord, heddle_missing_word)
+/// Encode: the same of models of vectors.
+HEDDLE_PART(Command, heddle_vector_command)
 /// Bench: `bench`, and its part for models that generate.
 HEDDLE_PART(Command, heddle_bench_command)
 HEDDLE_PART(BenchGeneration, heddle_bench_generation)

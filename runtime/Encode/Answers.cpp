@@ -64,12 +64,12 @@ std::optional<int64_t> maskToken(const Tokenizer &tokenizer, std::string *text) 
   return std::nullopt;
 }
 
-/// The probabilities of one row of logits, as the kind of the model says.
-static std::vector<double> probabilities(const Card &card, const float *logits, int64_t count) {
+/// The probabilities of one row of logits of a kind of classes.
+static std::vector<double> probabilities(const std::string &kind, const float *logits, int64_t count) {
   std::vector<double> scores(logits, logits + count);
-  if (card.kind == "regression")
+  if (kind == "regression")
     return scores;
-  if (card.kind == "multi_label") {
+  if (kind == "multi_label") {
     for (double &score : scores)
       score = 1 / (1 + std::exp(-score));
     return scores;
@@ -84,14 +84,15 @@ static std::string labelOf(const Card &card, int64_t id) {
 
 /// The likeliest labels of `count` logits.
 static void writeClasses(const Card &card, const float *logits, int64_t count, AnswerForm form, std::string &text) {
-  std::vector<double> scores = probabilities(card, logits, count);
+  const std::string &kind = form.kind ? *form.kind : card.kind;
+  std::vector<double> scores = probabilities(kind, logits, count);
   std::string list;
   for (int64_t id : ranking(scores, form.most))
     if (form.json)
       list += (list.empty() ? "" : ",") + ("{\"label\":" + jsonString(labelOf(card, id))) +
               ",\"id\":" + std::to_string(id) + ",\"score\":" + jsonNumber(scores[id]) +
               ",\"logit\":" + jsonNumber(logits[id]) + "}";
-    else if (card.kind == "regression")
+    else if (kind == "regression")
       list += format("%10.4f  %s\n", scores[id], validUtf8(labelOf(card, id)).c_str());
     else
       list += format("%6.2f %%  %s\n", 100 * scores[id], validUtf8(labelOf(card, id)).c_str());
@@ -106,7 +107,7 @@ static void writeTokens(const Card &card, const Tokenizer &tokenizer, const std:
     std::string piece = tokenizer.decode({int64_t(tokens[i].id)}, true);
     if (piece.empty())
       continue;
-    std::vector<double> scores = probabilities(card, logits + int64_t(i) * count, count);
+    std::vector<double> scores = probabilities(form.kind ? *form.kind : card.kind, logits + int64_t(i) * count, count);
     int64_t id = ranking(scores, 1)[0];
     if (form.json)
       list += (list.empty() ? "" : ",") + ("{\"token\":" + jsonString(piece)) +
@@ -226,7 +227,7 @@ bool marksSpans(const Card &card) {
   return run && run->outputIndex("start_logits") >= 0 && run->outputIndex("end_logits") >= 0;
 }
 
-Status checkAnswers(const Card &card, bool text) {
+Status checkAnswers(const Card &card) {
   const Entry *run = card.entry("run");
   if (!run)
     return internalError("the card has no entry run");
@@ -239,11 +240,8 @@ Status checkAnswers(const Card &card, bool text) {
   std::string names;
   for (const Value &value : run->outputs)
     names += (names.empty() ? "" : ", ") + value.name;
-  Status status = unsupported("this model has no classes to name; it gives " + names)
-                      .withHelp("run --input FILE --output FILE gives these as tensors");
-  if (!text || !&heddle_serve_command)
-    return status;
-  return std::move(status).withHelp("serve, and POST /v1/embeddings there, makes a vector of a text");
+  return unsupported("this model has no classes to name; it gives " + names)
+      .withHelp("run --input FILE --output FILE gives these as tensors");
 }
 
 /// An error if a number of the row is NaN or infinite: every probability computed from it would be NaN.

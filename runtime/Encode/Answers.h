@@ -20,6 +20,8 @@ namespace heddle::rt {
 struct AnswerForm {
   int64_t most = 5;  ///< --top N: at most so many
   bool json = false; ///< --json: one object a line instead of a table
+  /// --activation: the kind of classes (Card::kind) instead of the model's own.
+  std::optional<std::string> kind = std::nullopt;
 };
 
 /// The id of the token that stands for a missing word, [MASK] or <mask>; none
@@ -27,9 +29,8 @@ struct AnswerForm {
 std::optional<int64_t> maskToken(const Tokenizer &tokenizer, std::string *text = nullptr);
 
 /// An error if the entry `run` has no outputs that have a meaning here; it says
-/// which there are. `text`: a text was asked about, which a server makes a
-/// vector of.
-Status checkAnswers(const Card &card, bool text);
+/// which there are.
+Status checkAnswers(const Card &card);
 /// Whether the outputs mark stretches of a text, so that a question and a text
 /// are needed.
 bool marksSpans(const Card &card);

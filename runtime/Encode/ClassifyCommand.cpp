@@ -42,7 +42,7 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
       return missingText("this model takes a question and a text, and the text");
     asked.context = texts[1];
   }
-  HEDDLE_TRY(checkAnswers(model.card(), !texts.empty()));
+  HEDDLE_TRY(checkAnswers(model.card()));
   HEDDLE_TRY(model.start(question.start));
   EncoderBatch batch;
   HEDDLE_TRY(batch.compute(model, rows, std::move(media)));
@@ -52,12 +52,24 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
   return {};
 }
 
+/// What --activation says, as a kind of classes.
+static Status readActivation(const Args &args, std::optional<std::string> &kind) {
+  static constexpr const char *kKinds[][2] = {{"none", "regression"}, {"sigmoid", "multi_label"}, {"softmax", ""}};
+  std::string name = args.get("--activation");
+  for (const auto &one : kKinds)
+    if (name == one[0])
+      kind = one[1];
+  return kind || !args.has("--activation")
+             ? Status()
+             : badUsage("--activation takes none, sigmoid or softmax, found " + quote(name));
+}
+
 static Status classifyCommand(Model &model, const Arguments &words) {
   const Card &card = model.card();
   bool media = takesMedia(card), asks = textBeside(card) == TextBeside::Needed;
   Args args;
-  HEDDLE_TRY(Args::parse(words, {"--threads", "--device", "--top"}, {"--json", "--lines", "--no-truncate"},
-                         media && !asks ? 1 : 2, args));
+  HEDDLE_TRY(Args::parse(words, {"--threads", "--device", "--top", "--activation"},
+                         {"--json", "--lines", "--no-truncate"}, media && !asks ? 1 : 2, args));
   HEDDLE_TRY(askAboutCommand(model, args));
   bool lines = args.has("--lines");
   if (lines && media && !asks)
@@ -71,6 +83,7 @@ static Status classifyCommand(Model &model, const Arguments &words) {
   HEDDLE_TRY(readStart(args, question.start));
   HEDDLE_TRY(args.integer("--top", 1, 1 << 20, question.form.most));
   question.form.json = args.has("--json");
+  HEDDLE_TRY(readActivation(args, question.form.kind));
   question.truncates = !args.has("--no-truncate");
   if (media) {
     question.file = texts[0];

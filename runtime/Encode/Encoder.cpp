@@ -39,8 +39,8 @@ Status checkTokens(const Model &model, const std::vector<Token> &tokens) {
   return checkLength(model.card(), *model.card().entry("run"), *ids, int64_t(tokens.size()));
 }
 
-Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, bool truncates,
-                   std::vector<Token> &tokens) {
+Status encodeWhole(const Model &model, const Tokenizer &tokenizer, const Texts &texts, std::vector<Token> &tokens,
+                   size_t &whole) {
   const Value *ids = nullptr;
   HEDDLE_TRY(tokensInput(model, ids));
   std::string_view pair = texts.size() > 1 ? texts[1] : std::string_view();
@@ -48,15 +48,36 @@ Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &
   HEDDLE_TRY(tokenizer.encode(texts[0], texts.size() > 1 ? &pair : nullptr, true, encoded));
   tokens = std::move(encoded.tokens);
   tokens.erase(std::remove_if(tokens.begin(), tokens.end(), [](const Token &t) { return !t.real; }), tokens.end());
-  HEDDLE_TRY(checkTokens(model, tokens));
-  if (encoded.whole <= tokens.size())
+  whole = std::max(encoded.whole, tokens.size());
+  return checkTokens(model, tokens);
+}
+
+static std::string bothLengths(size_t whole, size_t kept) {
+  return format("the text has %zu tokens, and this model takes %zu of a text", whole, kept);
+}
+
+Status tooLong(size_t whole, size_t kept) {
+  return badInput(bothLengths(whole, kept)).withHelp("without --no-truncate it is cut to them");
+}
+
+Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, bool truncates,
+                   std::vector<Token> &tokens) {
+  size_t whole = 0;
+  HEDDLE_TRY(encodeWhole(model, tokenizer, texts, tokens, whole));
+  if (whole <= tokens.size())
     return {};
-  std::string lengths =
-      format("the text has %zu tokens, and this model takes %zu of a text", encoded.whole, tokens.size());
   if (!truncates)
-    return badInput(lengths).withHelp("without --no-truncate it is cut to them");
-  note(lengths + ": it is cut to them (--no-truncate refuses it)");
+    return tooLong(whole, tokens.size());
+  note(bothLengths(whole, tokens.size()) + ": it is cut to them (--no-truncate refuses it)");
   return {};
+}
+
+size_t endOfBatch(const std::vector<size_t> &lengths, size_t begin, size_t most, const std::function<bool()> &mayPad) {
+  size_t end = begin + 1; // the longest comes last and sets the width
+  while (end < lengths.size() && end - begin < kMostRows && lengths[end] * (end - begin + 1) <= most &&
+         (lengths[end] == lengths[begin] || mayPad()))
+    ++end;
+  return end;
 }
 
 /// Appends input_ids, and token_type_ids and attention_mask where the model has them and they say something.

@@ -12,6 +12,8 @@
 #include "runtime/Tokenizer/TextIn.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
+#include <functional>
+
 namespace heddle::rt {
 
 /// Encodes one text or a pair into tokens without padding. What is longer than the tokenizer of an encoder keeps is cut
@@ -19,8 +21,19 @@ namespace heddle::rt {
 /// than it has positions for.
 Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, bool truncates,
                    std::vector<Token> &tokens);
+/// The same; `whole` becomes the number of tokens that there would be if nothing were cut, which is no error.
+Status encodeWhole(const Model &model, const Tokenizer &tokenizer, const Texts &texts, std::vector<Token> &tokens,
+                   size_t &whole);
+/// The error of a text that would be cut to `kept` tokens.
+Status tooLong(size_t whole, size_t kept);
 /// The last two of these errors, for tokens from elsewhere.
 Status checkTokens(const Model &model, const std::vector<Token> &tokens);
+
+/// Of a batch.
+constexpr size_t kMostRows = 64, kMostTokens = 16384;
+/// Where the batch that begins at `begin` ends. `lengths` are tokens of texts, ascending; with padding a batch has at
+/// most `most` tokens. `mayPad`: whether texts of different lengths may share it.
+size_t endOfBatch(const std::vector<size_t> &lengths, size_t begin, size_t most, const std::function<bool()> &mayPad);
 
 using TokenRows = std::vector<const std::vector<Token> *>;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
 #include "runtime/Core/Asking.h"
+#include "runtime/Core/ValidUtf8.h"
 #include "runtime/Program/Commands.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ static void printTensors(const Entry &run) {
 namespace {
 /// What a model can do, as far as the help depends on it.
 struct Abilities {
-  bool generates, media, tokenizes, text, spans, classifies, source, turns;
+  bool generates, media, tokenizes, text, spans, classifies, embeds, source, turns;
   TextBeside beside;
   std::string mask; ///< the token for a missing word, if it guesses those
 };
@@ -95,6 +96,7 @@ static Status abilitiesOf(Model &model, Abilities &can) {
       !can.generates && can.text && run->outputIndex("start_logits") >= 0 && run->outputIndex("end_logits") >= 0;
   can.classifies = !can.generates && (can.media || can.text) && run &&
                    (can.spans || run->outputIndex("logits") >= 0 || run->outputIndex("prediction_logits") >= 0);
+  can.embeds = can.text && &heddle_vector_command;
   return can.classifies && can.text && &heddle_missing_word ? heddle_missing_word(model, can.mask) : Status();
 }
 
@@ -123,6 +125,11 @@ static void printAsking(const Card &card, const Abilities &can, const char *self
     printf("  %s \"TEXT with %s in it\"\n      the words that may be there, "
            "the likeliest first\n",
            self, can.mask.c_str());
+  } else if (can.embeds) {
+    printf("  %s \"TEXT\" ...\n      a vector of each text, a line of numbers\n"
+           "  %s --lines FILE|-\n      the same of each line\n"
+           "  %s --similarity \"TEXT\" \"OTHER\" ...\n      how alike the first text and each other are\n",
+           self, self, self);
   } else if (can.classifies) {
     printf("  %s \"TEXT\" [\"SECOND TEXT\"]\n      what it is, the likeliest "
            "first\n",
@@ -146,7 +153,7 @@ static std::string exampleOf(const Card &card, const Abilities &can) {
     return "\"Who is there?\" \"Only the cat is there.\"";
   if (!can.mask.empty())
     return "\"What a " + can.mask + " day!\"";
-  if (can.classifies)
+  if (can.classifies || can.embeds)
     return "\"What a day!\"";
   return can.generates && !can.media ? "generate --ids 1,2,3 -n 20"
                                      : "run --input in.safetensors --output out.safetensors";
@@ -222,6 +229,24 @@ static void printServeOptions() {
          "  16 KiB and 64 fields, 30 s for a body, 60 s idle; an answer of which 1 MiB waits unread is given up.\n"
          "  Where all connections are in use, the address with the most loses the one that has waited longest for its\n"
          "  client. An encoder takes at most 64 texts or 16,384 tokens a batch.\n");
+}
+
+/// How vectors are made.
+static void printVectorOptions(const Card &card) {
+  const VectorRules &rules = card.vectors;
+  printf("  --json                    a JSON object a text: {\"embedding\": [...], \"tokens\": N}\n"
+         "  --output FILE             all vectors as one tensor f32[texts, D] in a safetensors file\n"
+         "  --dimensions N            the first N numbers of each vector\n"
+         "  --normalize, --no-normalize\n"
+         "                            vectors of length 1, or not (default: %s)\n"
+         "  --pooling MODE            how hidden states become one vector (default: %s)\n"
+         "  --prompt TEXT             in front of each text\n",
+         rules.normalize ? "length 1" : "not", rules.pooling.empty() ? "the model's own" : rules.poolingText().c_str());
+  std::string names;
+  for (const auto &[name, text] : rules.prompts)
+    names += (names.empty() ? "" : ", ") + validUtf8(name) + (name == rules.defaultPrompt ? " (default)" : "");
+  if (!names.empty())
+    printf("  --prompt-name NAME        a prompt of the model's: %s\n", names.c_str());
 }
 
 static void printLicences(const char *self) { printf("  %s licences\n      the notices of what is linked in\n", self); }
@@ -342,6 +367,10 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
   if (can.classifies && card.kind != "ctc")
     printf("  --top N                   so many labels, 5 if not given\n"
            "  --json                    as one JSON object\n");
+  if (can.classifies && can.text && !can.spans && can.mask.empty())
+    printf("  --activation NAME         what logits become: none, sigmoid or softmax\n");
+  if (can.embeds)
+    printVectorOptions(card);
   if (can.tokenizes && !can.generates)
     printf(
         "  --no-truncate             refuses a text that is longer than the model takes; else it is cut, with a note\n");

@@ -76,6 +76,7 @@ static const char *aboutEntry(const std::string &name) {
          : name == "step"     ? " (the next tokens; generate calls it again and again)"
          : name == "defaults" ? " (what a prompt has of inputs that were not given and `extend` continues)"
          : name == "batch"    ? " (the next tokens of texts in slots)"
+         : name == "head"     ? " (pooled hidden states to vectors)"
                               : "";
 }
 
@@ -111,6 +112,36 @@ static std::string imagesText(const Model &model) {
   return text;
 }
 
+/// How a text becomes a vector, where the model's directory says it.
+static void printVectors(const Card &card) {
+  const VectorRules &rules = card.vectors;
+  if (rules.pooling.empty())
+    return;
+  printf("vectors: %s of last_hidden_state%s%s, compared by %s\n", rules.poolingText().c_str(),
+         card.entry("head") ? ", then the entry head" : "", rules.normalize ? ", of length 1" : "",
+         rules.similarity.c_str());
+  for (const auto &[name, prompt] : rules.prompts)
+    printf("prompt %s%s: %s\n", name.c_str(), name == rules.defaultPrompt ? " (default)" : "",
+           jsonString(prompt).c_str());
+  if (rules.length)
+    printf("texts are cut to %lld tokens\n", static_cast<long long>(rules.length));
+}
+
+static std::string jsonVectors(const Card &card) {
+  const VectorRules &rules = card.vectors;
+  if (rules.pooling.empty())
+    return "";
+  auto flag = [](bool value) { return value ? "true" : "false"; };
+  std::string prompts;
+  for (const auto &[name, prompt] : rules.prompts)
+    prompts += (prompts.empty() ? "" : ",") + jsonString(name) + ":" + jsonString(prompt);
+  return ",\"pooling\":" + jsonString(rules.poolingText()) + ",\"vectors\":{\"normalize\":" + flag(rules.normalize) +
+         ",\"include_prompt\":" + flag(rules.includePrompt) + ",\"lower\":" + flag(rules.lower) +
+         ",\"similarity\":" + jsonString(rules.similarity) +
+         ",\"length\":" + (rules.length ? std::to_string(rules.length) : "null") + ",\"prompts\":{" + prompts +
+         "},\"default_prompt\":" + (rules.defaultPrompt.empty() ? "null" : jsonString(rules.defaultPrompt)) + "}";
+}
+
 /// `MODEL info` for people: a line each fact, those that do not apply left out.
 static void printText(const Model &model) {
   const Card &card = model.card();
@@ -139,10 +170,7 @@ static void printText(const Model &model) {
   for (size_t i = 0; i < card.chat.size(); ++i)
     printf("%s%s %s%s", i ? ", " : "chat template: ", card.chat[i].first.c_str(), card.chat[i].second.c_str(),
            i + 1 == card.chat.size() ? "\n" : "");
-  if (!card.pooling.empty())
-    printf("vectors: %s of last_hidden_state\n", card.pooling.c_str());
-  if (!card.vectorsLack.empty())
-    printf("vectors are not those of sentence-transformers: without %s\n", card.vectorsLack.c_str());
+  printVectors(card);
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   for (const std::string &adapter : card.adapters)
@@ -308,10 +336,7 @@ static void printJson(const Model &model) {
   for (size_t i = 0; i < card.chat.size(); ++i)
     text += (i ? "," : ",\"chat\":{") + jsonString(card.chat[i].first) + ":" + jsonString(card.chat[i].second) +
             (i + 1 == card.chat.size() ? "}" : "");
-  if (!card.pooling.empty())
-    text += ",\"pooling\":" + jsonString(card.pooling);
-  if (!card.vectorsLack.empty())
-    text += ",\"vectors_lack\":" + jsonString(card.vectorsLack);
+  text += jsonVectors(card);
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   for (size_t i = 0; i < card.adapters.size(); ++i)

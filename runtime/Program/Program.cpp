@@ -162,7 +162,8 @@ static Status checkForgottenCommand(const Card &card, const Arguments &words) {
       return {};
     std::string option = word.substr(0, word.find('='));
     bool ids = option == "--ids" || option == "--text";
-    if ((ids && card.roles.present) || option == "--input" || option == "--output")
+    bool output = option == "--output" && !&heddle_vector_command;
+    if ((ids && card.roles.present) || option == "--input" || output)
       return badUsage("option " + option + " belongs to the command " +
                       (ids                  ? "generate"
                        : card.roles.present ? "run or generate"
@@ -180,6 +181,8 @@ static Status textCommand(Model &model, const Arguments &words) {
   bool texts = model.image().tokenizerSize != 0 || takesMedia(card);
   if (card.roles.present && &heddle_continue_command)
     return heddle_continue_command(model, words);
+  if (&heddle_vector_command)
+    return heddle_vector_command(model, words);
   if (!card.roles.present && texts && &heddle_classify_command)
     return heddle_classify_command(model, words);
   Args args;

@@ -4,22 +4,19 @@
 // A text's answer is that of the text alone: where padding could change it, only texts of one length share a batch. A
 // batch that fails is computed text by text, so that what is wrong with one is said of it alone.
 #include "runtime/Encode/Answers.h"
+#include "runtime/Encode/Vectors.h"
 #include "runtime/Serve/Engine.h"
 #include "runtime/Serve/Queue.h"
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstring>
 
 namespace heddle::serve {
 namespace {
 
 using json::Value;
 
-/// Of a batch. Where every token has a logit for each word, so many tokens take a quarter of a gigabyte.
-constexpr size_t kMostRows = 64, kMostTokens = 16384, kMostOfWords = 2048;
-constexpr const char *kPooled[] = {"text_embeds", "pooler_output"};
-constexpr const char *kHidden = "last_hidden_state";
+/// Tokens of a batch where every token has a logit for each word: they take a quarter of a gigabyte.
+constexpr size_t kMostOfWords = 2048;
 
 /// A request that was understood.
 struct EncoderJob {
@@ -27,8 +24,8 @@ struct EncoderJob {
   Endpoint endpoint = Embeddings;
   bool several = false; ///< the answer is a list
   rt::AnswerForm form = {5, true};
-  bool base64 = false, normalize = true;
-  std::string pooling; ///< mean, cls or max of the hidden states, or `pooled`
+  bool base64 = false;
+  rt::VectorPlan plan; ///< of a job of vectors
   std::string fields;  ///< of the answer's head
   std::vector<rt::Asked> texts;
   std::vector<std::string> answers; ///< to each of the texts, as JSON
@@ -63,14 +60,6 @@ const rt::Value *outputOf(const rt::Entry &run, const char *name, size_t rank) {
   return fits ? &run.outputs[index] : nullptr;
 }
 
-/// The name of the output that is a vector a text; null: the model has none.
-const char *pooledOutput(const rt::Entry &run) {
-  for (const char *name : kPooled)
-    if (outputOf(run, name, 2))
-      return name;
-  return nullptr;
-}
-
 class EncoderEngine final : public Engine {
 public:
   EncoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue)
@@ -94,7 +83,7 @@ private:
   bool mayPad();
   void compute(std::vector<Row> batch);
   rt::Status answer(const rt::EncoderBatch &batch, int64_t number, const Row &row, std::string &text) const;
-  rt::Status vectorOf(const rt::EncoderBatch &batch, int64_t number, const Row &row, std::vector<float> &vector) const;
+  std::string vectorText(const Row &row, const std::vector<float> &vector) const;
   void finish(EncoderJob &job);
 
   const Service &service;
@@ -134,26 +123,32 @@ ApiError EncoderEngine::read(EncoderJob &job) const {
 }
 
 ApiError EncoderEngine::readVectors(const Value &body, EncoderJob &job) const {
-  const rt::Entry &run = *service.model->card().entry("run");
-  const char *pooled = pooledOutput(run);
-  const rt::Value *hidden = outputOf(run, kHidden, 3);
-  const std::string &own = service.model->card().pooling;
-  job.pooling = hidden && !own.empty() ? own : pooled ? "pooled" : "mean";
+  const rt::Card &card = service.model->card();
+  rt::VectorPlan &plan = job.plan;
+  auto refused = [](const rt::Status &status, const char *field) {
+    return status.ok() ? ApiError{} : ApiError{400, fromStatus(status, field).message, field, "unsupported_value"};
+  };
+  if (ApiError error = refused(rt::VectorPlan::of(card, plan), ""))
+    return error;
   if (const Value *pooling = memberOf(body, "pooling"))
-    job.pooling = std::string(pooling->text);
-  bool isPooled = job.pooling == "pooled";
-  if (isPooled ? !pooled : !hidden)
-    return {400, std::string("this model has no ") + (isPooled ? "pooled output" : "hidden states to make a vector of"),
-            "pooling", "unsupported_value"};
-  const rt::Form &axis = isPooled ? outputOf(run, pooled, 2)->axes.back() : hidden->axes.back();
-  std::optional<int64_t> width = axis.uses().empty() ? axis.evaluate(nullptr) : std::nullopt;
-  if (std::optional<double> wanted = numberOf(body, "dimensions"); wanted && width && *wanted != double(*width))
-    return {400, "the vectors of this model have " + std::to_string(*width) + " dimensions, no others", "dimensions",
-            "unsupported_value"};
+    if (ApiError error = refused(plan.choosePooling(card, pooling->text), "pooling"))
+      return error;
+  if (const Value *name = memberOf(body, "prompt_name")) {
+    plan.prompt.clear(); // an empty name: no prompt
+    if (ApiError error = name->text.empty() ? ApiError() : refused(plan.choosePrompt(card, name->text), "prompt_name"))
+      return error;
+  }
+  if (std::optional<int64_t> count = integerOf(body, "dimensions"))
+    if (ApiError error = refused(plan.chooseDimensions(*count), "dimensions"))
+      return error;
+  if (memberOf(body, "normalize"))
+    plan.normalize = flagOf(body, "normalize", true);
+  const Value &input = *memberOf(body, "input");
+  bool texts = (job.several ? input.items.front() : input).is(Value::Kind::Text); // ids have no prompt in front
+  if (ApiError error = texts ? refused(plan.measurePrompt(*service.tokenizer), "prompt_name") : ApiError())
+    return error;
   const Value *format = memberOf(body, "encoding_format");
   job.base64 = format && format->text == "base64";
-  job.normalize = flagOf(body, "normalize", true);
-  const Value &input = *memberOf(body, "input");
   if (!job.several)
     return addText(input, nullptr, job);
   for (const Value &one : input.items)
@@ -183,7 +178,7 @@ ApiError EncoderEngine::addText(const Value &one, const std::string *pair, Encod
   rt::Asked asked;
   rt::Status status;
   if (one.is(Value::Kind::Text)) {
-    rt::Texts texts = {one.text};
+    rt::Texts texts = {job.endpoint == Embeddings ? job.plan.whole(one.text) : one.text};
     if (pair)
       texts.push_back(asked.context = *pair);
     status = rt::encodeTexts(*service.model, *service.tokenizer, texts, service.truncates, asked.tokens);
@@ -218,17 +213,14 @@ void EncoderEngine::run() {
     for (EncoderJob &job : round)
       for (size_t i = 0; i < job.texts.size(); ++i)
         rows.push_back({&job, i});
-    const size_t most = service.endpoints == Fill ? kMostOfWords : kMostTokens;
+    const size_t most = service.endpoints == Fill ? kMostOfWords : rt::kMostTokens;
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Row &a, const Row &b) { return a.tokens().size() < b.tokens().size(); });
+    std::vector<size_t> lengths;
+    for (const Row &row : rows)
+      lengths.push_back(row.tokens().size());
     for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-      // The longest comes last and sets the width.
-      for (end = begin + 1; end < rows.size() && end - begin < kMostRows; ++end) {
-        size_t longest = rows[end].tokens().size();
-        bool longer = longest != rows[begin].tokens().size();
-        if (longest * (end - begin + 1) > most || (longer && !mayPad()))
-          break;
-      }
+      end = rt::endOfBatch(lengths, begin, most, [&] { return mayPad(); });
       compute({rows.begin() + int64_t(begin), rows.begin() + int64_t(end)});
     }
     for (const EncoderJob &job : round)
@@ -263,6 +255,12 @@ void EncoderEngine::compute(std::vector<Row> batch) {
   rt::Status status = called.compute(*service.model, rows);
   metrics.step.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   metrics.batchRows.add(double(batch.size()));
+  std::vector<rt::VectorRow> vectors;
+  if (status.ok() && service.endpoints == Embeddings) {
+    for (size_t i = 0; i < batch.size(); ++i)
+      vectors.push_back({&batch[i].job->plan, int64_t(i), batch[i].tokens().size(), {}, {}});
+    status = rt::makeVectors(*service.model, called, vectors);
+  }
   if (!status.ok() && batch.size() > 1) {
     for (const Row &row : batch)
       compute({row});
@@ -272,7 +270,10 @@ void EncoderEngine::compute(std::vector<Row> batch) {
     EncoderJob &job = *batch[i].job;
     if (job.left == 0)
       continue; // another of its texts has failed
-    if (status.ok())
+    if (status.ok() && !vectors.empty()) {
+      status = vectors[i].status;
+      job.answers[batch[i].index] = vectorText(batch[i], vectors[i].vector);
+    } else if (status.ok())
       status = answer(called, int64_t(i), batch[i], job.answers[batch[i].index]);
     if (!status.ok()) {
       job.left = 0;
@@ -288,55 +289,23 @@ void EncoderEngine::compute(std::vector<Row> batch) {
 rt::Status EncoderEngine::answer(const rt::EncoderBatch &batch, int64_t number, const Row &row,
                                  std::string &text) const {
   const EncoderJob &job = *row.job;
-  if (job.endpoint != Embeddings) {
-    HEDDLE_TRY(
-        rt::answerRow(service.model->card(), *service.tokenizer, batch, number, job.texts[row.index], job.form, text));
-    text.pop_back(); // the line's end
-    return {};
-  }
-  std::vector<float> vector;
-  HEDDLE_TRY(vectorOf(batch, number, row, vector));
+  HEDDLE_TRY(
+      rt::answerRow(service.model->card(), *service.tokenizer, batch, number, job.texts[row.index], job.form, text));
+  text.pop_back(); // the line's end
+  return {};
+}
+
+/// A vector as JSON.
+std::string EncoderEngine::vectorText(const Row &row, const std::vector<float> &vector) const {
   std::string numbers;
-  if (job.base64) // little-endian, as every processor that this runs on
+  bool base64 = row.job->base64;
+  if (base64) // little-endian, as every processor that this runs on
     numbers = "\"" + inBase64(vector.data(), vector.size() * sizeof(float)) + "\"";
   else
     for (float x : vector)
       numbers += (numbers.empty() ? "[" : ",") + rt::jsonNumber(x);
-  text = "{\"object\":\"embedding\",\"index\":" + std::to_string(row.index) + ",\"embedding\":" + numbers +
-         (job.base64 ? "}" : "]}");
-  return {};
-}
-
-/// The vector of a row: its pooled output, that of its first token, or the mean or the largest over its tokens, in f64.
-rt::Status EncoderEngine::vectorOf(const rt::EncoderBatch &batch, int64_t number, const Row &row,
-                                   std::vector<float> &vector) const {
-  const rt::Entry &run = *service.model->card().entry("run");
-  const std::string &pooling = row.job->pooling;
-  const char *name = pooling == "pooled" ? pooledOutput(run) : kHidden;
-  const rt::Tensor *output = batch.output(name);
-  if (!output || output->shape.back() < 1)
-    return rt::internalError(rt::quote(name) + " is no output of a vector a text");
-  const float *from = batch.rowOf(*output, number);
-  size_t width = size_t(output->shape.back());
-  size_t tokens = pooling == "pooled" || pooling == "cls" ? 1 : row.tokens().size();
-  std::vector<double> all(from, from + width);
-  for (size_t token = 1; token < tokens; ++token)
-    for (size_t i = 0; i < width; ++i) {
-      double x = from[token * width + i];
-      all[i] = pooling == "max" ? (x > all[i] || std::isnan(x) ? x : all[i]) : all[i] + x;
-    }
-  double length = 0;
-  for (double &x : all) {
-    x = pooling == "max" ? x : x / double(tokens);
-    length += x * x;
-  }
-  if (!std::isfinite(length))
-    return rt::badInput(rt::quote(name) + " holds a NaN or an infinity: there is no vector")
-        .withHelp("a weight is NaN or infinite, or numbers have grown beyond what f32 holds");
-  double scale = row.job->normalize && length > 0 ? 1 / std::sqrt(length) : 1;
-  for (double x : all)
-    vector.push_back(float(x * scale));
-  return {};
+  return "{\"object\":\"embedding\",\"index\":" + std::to_string(row.index) + ",\"embedding\":" + numbers +
+         (base64 ? "}" : "]}");
 }
 
 /// Says the answer of a job whose texts all have theirs.
@@ -377,7 +346,8 @@ static rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tok
     return {};
   }
   endpoint = rt::marksSpans(card) ? Answers : Embeddings;
-  if (endpoint == Answers || pooledOutput(*run) || outputOf(*run, kHidden, 3))
+  rt::VectorPlan plan;
+  if (endpoint == Answers || rt::VectorPlan::of(card, plan).ok())
     return {};
   return rt::unsupported("this model gives neither labels nor words nor hidden states of a text: nothing is served");
 }

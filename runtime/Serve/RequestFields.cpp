@@ -70,9 +70,11 @@ const std::vector<RequestField> &requestFields() {
       {"pair", Judged, FieldKind::Texts, 1, 2048, "a second text, for all or for each; of answer, what is read"},
       {"top", Judged, FieldKind::Integer, 1, 1 << 20, "at most so many labels, words or stretches; default: 5"},
       {"encoding_format", Embeddings, FieldKind::Word, 0, 0, "float base64"},
-      {"normalize", Embeddings, FieldKind::Boolean, 0, 0, "vectors of length 1; default: true"},
-      {"pooling", Embeddings, FieldKind::Word, 0, 0, "mean cls max pooled"},
-      {"dimensions", Embeddings, FieldKind::Integer, 1, 1 << 24, "must be the model's width"},
+      {"normalize", Embeddings, FieldKind::Boolean, 0, 0, "vectors of length 1; default: as the model says"},
+      {"pooling", Embeddings, FieldKind::Word, 0, 0, "cls max mean mean_sqrt_len_tokens weightedmean lasttoken pooled"},
+      {"prompt_name", Embeddings, FieldKind::Text, 0, 256,
+       "the name of a prompt, which comes in front of each text; empty: none"},
+      {"dimensions", Embeddings, FieldKind::Integer, 1, 1 << 24, "the first so many numbers of each vector"},
   };
   return table;
 }

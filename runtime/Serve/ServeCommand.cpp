@@ -232,12 +232,10 @@ rt::Status Server::run() {
     pthread_join(reader, nullptr);
     return noThread("answers connections", error);
   }
-  std::string lack = service.model->card().vectorsLack;
-  printf("%s: http://%s:%u/ serves %s, %lld positions a text, %s%s\n", service.model->name.c_str(),
+  printf("%s: http://%s:%u/ serves %s, %lld positions a text, %s\n", service.model->name.c_str(),
          options.listen.host.find(':') == std::string::npos ? options.listen.host.c_str()
                                                             : ("[" + options.listen.host + "]").c_str(),
-         listener.port(), service.name.c_str(), static_cast<long long>(service.context), together.c_str(),
-         lack.empty() ? "" : (", vectors without " + lack).c_str());
+         listener.port(), service.name.c_str(), static_cast<long long>(service.context), together.c_str());
   rt::Status written = rt::flushOutput();
   if (!written.ok())
     listener.stop(); // nobody learns the address

@@ -9,6 +9,7 @@
 #include "compiler/Plan/ParameterBlob.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Model/IR/VectorHead.h"
 #include "dialects/Tile/IR/LaunchAttrs.h"
 #include "heddle/digest.h"
 #include "targets/Card/CardPrinter.h"
@@ -151,6 +152,21 @@ static void addGeneration(ModuleOp module, CardPrinter &card) {
     card.line(CardLine::Generate, "padding left");
 }
 
+/// One line for each trait, and for each prompt.
+static void addVectors(ModuleOp module, CardPrinter &card) {
+  auto traits = module->getAttrOfType<DictionaryAttr>(model::kVectors);
+  if (!traits)
+    return;
+  for (NamedAttribute one : traits) {
+    std::string name = wordOf(one.getName());
+    if (one.getName() != "prompt")
+      card.line(CardLine::Vector, name + " " + valueText(one.getValue()));
+    else
+      for (Attribute prompt : cast<ArrayAttr>(one.getValue()))
+        card.line(CardLine::Vector, name + " " + valueText(prompt));
+  }
+}
+
 static void addModel(ModuleOp module, bool isDevice, CardPrinter &card) {
   card.textLine(CardLine::Name, said(module, "model.name", "model"));
   addTarget(module, isDevice, card);
@@ -164,8 +180,7 @@ static void addModel(ModuleOp module, bool isDevice, CardPrinter &card) {
   if (int64_t count = parameterCount(module))
     card.line(CardLine::Parameters, Twine(count));
   card.textLine(CardLine::Kind, said(module, "model.kind"));
-  card.textLine(CardLine::Pooling, said(module, "model.pooling"));
-  card.textLine(CardLine::VectorsLack, said(module, "model.vectors_lack"));
+  addVectors(module, card);
   if (auto labels = module->getAttrOfType<ArrayAttr>("model.labels"))
     for (auto label : labels.getAsRange<StringAttr>())
       card.line(CardLine::Label, wordOf(label));
@@ -262,6 +277,10 @@ uint64_t heddle::digestOfTexts(ModuleOp module) {
   if (auto chat = module->getAttrOfType<DictionaryAttr>("model.chat"))
     for (NamedAttribute one : chat)
       add(cast<StringAttr>(one.getValue()));
+  if (auto vectors = module->getAttrOfType<DictionaryAttr>(model::kVectors))
+    if (auto prompts = vectors.getAs<ArrayAttr>("prompt"))
+      for (auto prompt : prompts.getAsRange<ArrayAttr>())
+        addAll(prompt);
   llvm::for_each(card::lookupsOf(module), add);
   if (auto roles = module->getAttrOfType<DictionaryAttr>("model.generate"))
     addAll(roles.getAs<ArrayAttr>("stop"));

@@ -1,11 +1,10 @@
 """sentence_vectors.py HEDDLE WORK: directories of sentence-transformers.
 
-What of their modules is not computed stands in compile's remarks, in `info` and in the server's first line; the old layout is found; a score
-of one class lies between 0 and 1 unless the config names another activation."""
+The old layout is found, with the settings next to its model. Scores of cross-encoders are what the activation of their config, or of
+--activation, makes of them. (test/Execution/vectors.py holds vectors against numpy.)"""
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -62,53 +61,51 @@ def call(*words):
     return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def first_line(binary):
-    p = subprocess.Popen([binary, "serve", "--port", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    line = p.stdout.readline()
-    p.send_signal(signal.SIGTERM)
-    p.wait(60)
-    return line
-
-
-def vectors():
-    pooling = {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True}
-    modules = [{"idx": 0, "name": "0", "path": "", "type": TYPES + "Transformer"}, {"idx": 1, "name": "1", "path": "1_Pooling", "type": TYPES + "Pooling"},
-               {"idx": 2, "name": "2", "path": "2_Dense", "type": TYPES + "Dense"}]
-    home = os.path.join(WORK, "dense")
-    model(home, 0)
-    write(home, "modules.json", modules)
-    write(home, "1_Pooling/config.json", pooling)
-    write(home, "config_sentence_transformers.json", {"prompts": {"query": "query: "}, "default_prompt_name": "query"})
-    binary, said = compiled(home)
-    lack = 'the default prompt "query: " in front of a text, the module Dense (2_Dense)'
-    check("the module Dense is not computed" in said, "compile: " + said)
-    check("without " + lack in call(binary, "info").stdout and json.loads(call(binary, "info", "--json").stdout)["vectors_lack"] == lack, "info: " + call(binary, "info").stdout)
-    check("vectors without " + lack in first_line(binary), "the server's first line: " + first_line(binary))
-    # The old layout has the model in its first module's folder.
+def old_layout():
+    """The model is in its first module's folder, with the settings of its texts."""
     old = os.path.join(WORK, "old")
     model(os.path.join(old, "0_Transformer"), 0)
-    write(old, "modules.json", [{**modules[0], "path": "0_Transformer"}, modules[1]])
-    write(old, "1_Pooling/config.json", pooling)
+    write(old, "0_Transformer/sentence_roberta_config.json", {"max_seq_length": 8, "do_lower_case": False})
+    write(old, "modules.json", [{"idx": 0, "name": "0", "path": "0_Transformer", "type": TYPES + "Transformer"}, {"idx": 1, "name": "1", "path": "1_Pooling", "type": TYPES + "Pooling"}])
+    write(old, "1_Pooling/config.json", {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True})
     binary, said = compiled(old)
     info = call(binary, "info").stdout
-    check("vectors: mean of last_hidden_state" in info and "without" not in info, "the old layout: " + info)
+    check("vectors: mean of last_hidden_state, compared by cosine" in info and "cut to 8 tokens" in info, "the old layout: " + info)
+    p = call(binary, "a good story of a good book and of a bad one, which is long", "--json")
+    check(json.loads(p.stdout)["tokens"] == 8 and "cut" in p.stderr, "a text that is cut: %r" % p)
 
 
 def scores():
-    text, logits = "a good story", {}
-    for name, changes in (("sigmoid", {}), ("logit", {"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"}}), ("older", {"sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}),
-                          ("regression", {"problem_type": "regression"})):
+    text, identity = "a good story", "torch.nn.modules.linear.Identity"
+    sigmoid = lambda x: 1 / (1 + np.exp(-x))
+    for name, changes, of in (("sigmoid", {}, sigmoid), ("logit", {"sentence_transformers": {"activation_fn": identity}}, None), ("older", {"sbert_ce_default_activation_function": identity}, None),
+                              ("both", {"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Sigmoid"}, "sbert_ce_default_activation_function": identity}, sigmoid)):
         home = os.path.join(WORK, name)
         model(home, 1, **changes)
-        label = json.loads(call(compiled(home)[0], text, "--json").stdout)["labels"][0]
-        want = 1 / (1 + np.exp(-label["logit"])) if name == "sigmoid" else label["logit"]
-        check(abs(label["score"] - want) < 1e-6, "%s: %s" % (name, label))
+        binary = compiled(home)[0]
+        label = json.loads(call(binary, text, "another one", "--json").stdout)["labels"][0]
+        check(abs(label["score"] - (of or float)(label["logit"])) < 1e-6, "%s: %s" % (name, label))
+    for flag, of in (("none", float), ("sigmoid", sigmoid), ("softmax", lambda x: 1.0)):
+        label = json.loads(call(binary, text, "--json", "--activation", flag).stdout)["labels"][0]
+        check(abs(label["score"] - of(label["logit"])) < 1e-6, "--activation %s: %s" % (flag, label))
+    check(call(binary, text, "--activation", "tanh").returncode == 2, "an unknown --activation")
+    home = os.path.join(WORK, "three")
+    model(home, 3, sentence_transformers={"activation_fn": identity})
+    binary = compiled(home)[0]
+    labels = json.loads(call(binary, text, "--json").stdout)["labels"]
+    check(all(l["score"] == l["logit"] for l in labels) and len(labels) == 3, "three scores as they are: %s" % labels)
+    labels = json.loads(call(binary, text, "--json", "--activation=softmax").stdout)["labels"]
+    check(abs(sum(l["score"] for l in labels) - 1) < 1e-6, "three scores under a softmax: %s" % labels)
+    home = os.path.join(WORK, "odd")
+    model(home, 1, sentence_transformers={"activation_fn": "mine.Activation"})
+    p = call(HEDDLE, "check", home)
+    check(p.returncode == 3 and "mine.Activation" in p.stdout + p.stderr, "an activation of one's own: %r" % p)
 
 
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
-    vectors()
+    old_layout()
     scores()
     return finish()
 

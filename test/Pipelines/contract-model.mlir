@@ -3,7 +3,7 @@
 
 // expected-error @below {{this is not what the stage 'model' of the file promises: it has no function @run}}
 module attributes {heddle.stage = "model"} {
-  // expected-error @below {{promises: a function other than @run}}
+  // expected-error @below {{promises: a function other than @run and @head}}
   func.func @step(%x: !model.tensor<[B], f32>) -> !model.tensor<[B], f32> {
     return %x : !model.tensor<[B], f32>
   }

@@ -124,6 +124,24 @@ static void addPatterns(const JsonValue *reasons, std::vector<std::string> &out)
           out.push_back(p.string);
 }
 
+/// The class whose output are hidden states: the encoder alone, else the one without a head; `named` where it is one of
+/// these, or where the family has none. That of the library which vectors are made with, whatever class a checkpoint
+/// names.
+static const JsonMember *withoutHead(const JsonValue &known, const JsonMember *named) {
+  auto headOf = [](const JsonMember &m) {
+    const JsonValue *head = m.value.find("head");
+    return head && head->isString() ? StringRef(head->string) : StringRef();
+  };
+  for (StringRef head : {"encoder", "none"}) {
+    if (named && headOf(*named) == head)
+      return named;
+    for (const JsonMember &m : known.members)
+      if (headOf(m) == head)
+        return &m;
+  }
+  return named;
+}
+
 /// Finds the family's entry for the first class in `architectures` (without one: the family's first entry) and binds
 /// the constants that it sets, such as which head there is.
 void ConfigReader::readArchitecture() {
@@ -149,6 +167,8 @@ void ConfigReader::readArchitecture() {
                        escaped(names.front()));
     }
   }
+  if (bodyAlone && known && known->isObject())
+    fits = withoutHead(*known, fits);
   const JsonValue *partial = fits ? doc.family->find("partial") : nullptr;
   if (const JsonValue *what = partial ? partial->find(fits->key) : nullptr; what && what->isString() && classes)
     sink.say(Diagnostic::Kind::Remark, classes->loc, "config.json.architectures",

@@ -12,9 +12,12 @@ namespace heddle {
 class ConfigReader {
 public:
   /// `sets`: NAME and VALUE of each --set. Constants are bound in `evaluator`. `file` is null for a description.
-  /// `force`: --ignore-config may take keys away that carry meaning.
-  ConfigReader(const Description &doc, ConfigFile *file, Evaluator &evaluator, DiagnosticSink &sink, bool force)
-      : doc(doc), file(file), evaluator(evaluator), constants(evaluator.constants), sink(sink), force(force) {}
+  /// `force`: --ignore-config may take keys away that carry meaning. `bodyAlone`: the class is one without a head,
+  /// where the family has one.
+  ConfigReader(const Description &doc, ConfigFile *file, Evaluator &evaluator, DiagnosticSink &sink, bool force,
+               bool bodyAlone)
+      : doc(doc), file(file), evaluator(evaluator), constants(evaluator.constants), sink(sink), force(force),
+        bodyAlone(bodyAlone) {}
   void run(const std::vector<std::pair<std::string, std::string>> &sets);
 
 private:
@@ -36,7 +39,7 @@ private:
   Evaluator &evaluator;
   Environment &constants;
   DiagnosticSink &sink;
-  bool force;
+  bool force, bodyAlone;
   std::set<std::string> refusedKeys; ///< keys of config.json that `require` has refused
 };
 

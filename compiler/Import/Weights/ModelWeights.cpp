@@ -117,6 +117,11 @@ ModelWeights::ModelWeights(Session &session, const Source &source) {
                                "the file has no tensor " + quote(pattern) + nearest(pattern, known));
     spec.ignored.push_back(pattern);
   }
+  if (options.bodyAlone) // as the library leaves out what the class without a head does not have
+    for (const char *head : {"lm_head*", "*.lm_head.*", "score.*", "classifier*", "cls.*", "predictions.*",
+                             "qa_outputs.*", "vocab_transform.*", "vocab_layer_norm.*", "vocab_projector.*", "pooler.*",
+                             "*.pooler.*", "head.*", "decoder.*", "*_predictions.*"})
+      spec.ignored.push_back(head);
   byName = std::make_unique<WeightNames>(*table, std::move(spec), file.empty() ? "weights" : file, session.sink);
 }
 

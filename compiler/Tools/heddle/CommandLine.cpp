@@ -8,6 +8,7 @@
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "compiler/Driver/MathChoice.h"
 #include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/SideFiles/SentenceVectors.h"
 #include "targets/Target.h"
 #include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
@@ -167,6 +168,14 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
   sub->add_option(
       "--template", c.chatTemplate,
       "FILE: this chat template instead of the model's own; NAME: this one of the model's; none: without one");
+  sub->add_option(
+         "--pool", c.import.pool,
+         "how hidden states become a vector of a text, instead of modules.json: cls, max, mean, mean_sqrt_len_tokens, weightedmean, last, or several joined by +; none: no vectors")
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            return text == "none" || !poolingKinds(text).empty() ? std::string() : "there is no pooling " + text;
+          },
+          "MODE"));
   sub->add_option("--outputs", unread.outputs, "all: hand out hidden states too")
       ->check(CLI::IsMember({"all", "default"}));
   sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
