@@ -77,6 +77,7 @@ damaged binaries | 3600 | $python test/Driver/damage.py "$heddle" "$work" --coun
 fuzzed templates | 3600 | "$build/bin/heddle_fuzz_templates" --runs=500000 --seed=11 && "$build/bin/heddle_fuzz_templates" --runs=500000 --seed=11 --what=messages
 fuzzed readers | 3600 | "$build/bin/heddle_fuzz_readers" --examples=examples --runs=50000 --seed=11
 fuzzed safetensors | 3600 | "$build/bin/heddle_fuzz_safetensors" --runs=1000000 --seed=11 --dump="$work/dump" && $python test/Fuzz/safetensors_oracle.py "$work/dump"
+fuzzed arrays | 3600 | g++ -std=c++17 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iruntime/include test/Fuzz/Arrays.cpp runtime/Base/{ArrayFile,ArrayHeader,ByteSource,Crc32,ZipDirectory,Inflate}.cpp -lz -o "$work/fuzz" && "$work/fuzz" --runs=20000000 --seed=11
 fuzzed quantised files | 3600 | "$build/bin/heddle_fuzz_coded" --runs=1000000 --seed=11
 fuzzed GGUF files | 3600 | "$build/bin/heddle_fuzz_gguf" --runs=1000000 --seed=11 && "$build/bin/heddle_fuzz_gguf" --what=blocks --runs=1000000 --seed=11
 fuzzed vocabularies | 3600 | "$build/bin/heddle_fuzz_vocabularies" --runs=1000000 --seed=11

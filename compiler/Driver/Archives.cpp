@@ -25,6 +25,7 @@ namespace {
 struct Needs {
   bool device;   ///< kernels for a GPU
   bool emulates; ///< and the GPU itself
+  bool inflate;  ///< zlib, for compressed tensors
   bool serve, chat, bench;
   bool twoVocabularies;
   bool templates; ///< a chat template that something renders
@@ -46,6 +47,7 @@ static SmallVector<Part> partsOf(const Abilities &can, const Needs &has) {
           {"program", "", true},
           {"core", "", true},
           {"base", "", true},
+          {"inflate", "heddle_inflate heddle_notices_of_inflate", has.inflate},
           {"device", "heddle_open_device", has.device},
           {"emulator", "heddle_emulator", has.emulates},
           {"media", "heddle_read_media", files},
@@ -91,6 +93,7 @@ std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp modu
   Abilities can = abilitiesOf(module);
   Needs needs{};
   needs.device = code.getNamedGlobal("heddle_device_images") != nullptr;
+  needs.inflate = has("inflate");
   needs.emulates = options.forTarget.emulate;
   needs.serve = options.serve && can.canServe();
   needs.chat = options.chat && can.makesTexts() && !words.templates.empty();
@@ -101,8 +104,9 @@ std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp modu
                     " was built without libpng, libjpeg and zlib of that architecture");
   if (needs.serve && !has("serve")) {
     needs.serve = false;
-    console.err << "heddle: note: the program has no server: the runtime for " << name
-                << " was built without libevent of that architecture\n";
+    if (!options.quiet)
+      console.err << "heddle: note: the program has no server: the runtime for " << name
+                  << " was built without libevent of that architecture\n";
   }
   if (needs.emulates && !has("emulator"))
     return complain("there is no emulated device for " + name);

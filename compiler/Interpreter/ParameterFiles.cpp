@@ -2,9 +2,11 @@
 
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
+#include "compiler/Weights/Files/Arrays.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/Pack/OutputFile.h"
 #include "dialects/Model/IR/VectorHead.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -92,6 +94,17 @@ FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
 }
 
 absl::StatusOr<Tensors> heddle::readTensors(llvm::StringRef path) {
+  absl::StatusOr<std::optional<std::vector<WideArray>>> arrays = readArrays(path);
+  if (!arrays.ok())
+    return arrays.status();
+  if (*arrays) {
+    Tensors tensors;
+    for (WideArray &array : **arrays)
+      tensors[array.name] = array.real      ? Tensor::ofReals(array.shape, {array.reals.begin(), array.reals.end()})
+                            : array.boolean ? Tensor::ofBools(array.shape, std::move(array.integers))
+                                            : Tensor::ofInts(array.shape, std::move(array.integers));
+    return tensors;
+  }
   absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(path);
   if (!file.ok())
     return file.status();
@@ -120,7 +133,36 @@ static std::vector<uint8_t> bytesOf(const Tensor &t, bool doubles) {
   return bytes;
 }
 
+/// How a tensor is called in a file.
+static const char *typeInFile(const Tensor &t, bool doubles) {
+  return t.kind == Tensor::Kind::Int ? "I64" : t.kind == Tensor::Kind::Bool ? "BOOL" : doubles ? "F64" : "F32";
+}
+
+static absl::Status writeParts(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts) {
+  uint64_t bytes = 0;
+  for (llvm::StringRef part : parts)
+    bytes += part.size();
+  absl::StatusOr<OutputFile> file = OutputFile::create(path, bytes);
+  if (!file.ok())
+    return file.status();
+  for (llvm::StringRef part : parts)
+    if (absl::Status s = file->append(llvm::arrayRefFromStringRef(part)); !s.ok())
+      return s;
+  return file->commit();
+}
+
 absl::Status heddle::writeTensors(llvm::StringRef path, const Tensors &tensors, bool doubles) {
+  if (llvm::StringRef ending = arrayEnding(path); !ending.empty()) {
+    std::vector<PlainArray> arrays;
+    for (const auto &[name, t] : tensors)
+      arrays.push_back({name, typeInFile(t, doubles), t.shape, bytesOf(t, doubles)});
+    bool archive = ending == ".npz";
+    if (!archive && arrays.size() != 1)
+      return toStatus({Error::BadUsage, "",
+                       "a .npy file is one array, and the model has " + std::to_string(arrays.size()) + " outputs",
+                       path.str(), std::nullopt, "", "a .npz file takes all"});
+    return writeParts(path, {arrayFileOf(arrays, archive)});
+  }
   std::string header;
   llvm::raw_string_ostream os(header);
   llvm::json::OStream json(os);
@@ -129,11 +171,7 @@ absl::Status heddle::writeTensors(llvm::StringRef path, const Tensors &tensors, 
     for (const auto &[name, t] : tensors)
       json.attributeObject(llvm::json::fixUTF8(name), [&, &t = t] {
         std::vector<uint8_t> bytes = bytesOf(t, doubles);
-        const char *type = t.kind == Tensor::Kind::Int    ? "I64"
-                           : t.kind == Tensor::Kind::Bool ? "BOOL"
-                           : doubles                      ? "F64"
-                                                          : "F32";
-        json.attribute("dtype", type);
+        json.attribute("dtype", typeInFile(t, doubles));
         json.attributeArray("shape", [&] {
           for (int64_t length : t.shape)
             json.value(length);
@@ -147,17 +185,9 @@ absl::Status heddle::writeTensors(llvm::StringRef path, const Tensors &tensors, 
   });
   header.resize((header.size() + 7) / 8 * 8, ' ');
   uint64_t length = header.size();
-  uint8_t prefix[8];
+  char prefix[8];
   std::memcpy(prefix, &length, 8);
-  absl::StatusOr<OutputFile> file = OutputFile::create(path, 8 + length + data.size());
-  if (!file.ok())
-    return file.status();
-  for (llvm::ArrayRef<uint8_t> part :
-       {llvm::ArrayRef<uint8_t>(prefix), llvm::ArrayRef(reinterpret_cast<const uint8_t *>(header.data()), length),
-        llvm::ArrayRef<uint8_t>(data)})
-    if (absl::Status s = file->append(part); !s.ok())
-      return s;
-  return file->commit();
+  return writeParts(path, {llvm::StringRef(prefix, 8), header, llvm::toStringRef(data)});
 }
 
 FailureOr<Tensors> heddle::runModel(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,

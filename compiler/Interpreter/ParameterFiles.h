@@ -40,11 +40,11 @@ private:
   std::map<std::string, Tensor> known;
 };
 
-/// Reads all tensors of a safetensors file: reals as f64, integers as i64,
-/// booleans.
+/// Reads all tensors of a safetensors file, or all arrays of a .npz: reals as
+/// f64, integers as i64, booleans. The one array of a .npy has no name.
 absl::StatusOr<Tensors> readTensors(llvm::StringRef path);
 /// Writes reals as F32, or as F64 with `doubles`; integers as I64; booleans as
-/// BOOL.
+/// BOOL. The end of the name says how: .npz, .npy (one tensor), else safetensors.
 absl::Status writeTensors(llvm::StringRef path, const Tensors &tensors, bool doubles = false);
 
 struct RunOptions {

@@ -8,7 +8,7 @@ foreach(tool heddle heddle-opt)
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-install(TARGETS heddle_main heddle_base heddle_core heddle_program heddle_tokenizer heddle_device heddle_media heddle_pictures
+install(TARGETS heddle_main heddle_base heddle_inflate heddle_core heddle_program heddle_tokenizer heddle_device heddle_media heddle_pictures
   heddle_json heddle_generate heddle_encode heddle_bench heddle_template heddle_chat heddle_serve ARCHIVE DESTINATION lib)
 install(FILES ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libheddle.dirs DESTINATION lib)
 foreach(architecture aarch64) # where it was built (CrossRuntime.cmake)

@@ -41,7 +41,9 @@ Status benchRun(Model &model, const Args &args, Figures &figures) {
   std::vector<int64_t> dims;
   std::vector<Tensor> inputs(entry->inputs.size());
   if (!path.empty()) {
-    HEDDLE_TRY(loadInputs(model, *entry, path, dims, inputs));
+    TensorFile file;
+    HEDDLE_TRY(file.open(path));
+    HEDDLE_TRY(loadInputs(model, *entry, file, dims, inputs));
     figures.rows = figures.prompt = 1;
     for (size_t i = 0; i < dims.size(); ++i)
       (entry->dims[i] == "B" ? figures.rows : figures.prompt) = dims[i];

@@ -13,6 +13,31 @@
 
 namespace heddle::rt {
 
+bool splitGiven(const std::string &word, std::string &name, std::string &path) {
+  size_t at = word.find("=@");
+  if (at == std::string::npos || at == 0 || word[0] == '-')
+    return false;
+  name = word.substr(0, at);
+  path = word.substr(at + 2);
+  return true;
+}
+
+Status openGiven(const Args &args, TensorFile &file) {
+  if (args.get("--input") == "-")
+    return badUsage("tensors come from a file, not from standard input");
+  std::string name, path;
+  for (const std::string &word : args.positional())
+    if (!splitGiven(word, name, path))
+      return badUsage("unexpected argument " + quote(word)).withHelp("a tensor is given as NAME=@FILE; see --help");
+  if (args.has("--input"))
+    HEDDLE_TRY(file.open(args.get("--input")));
+  for (const std::string &word : args.positional()) {
+    splitGiven(word, name, path);
+    HEDDLE_TRY(file.openOne(name, path));
+  }
+  return {};
+}
+
 Status loadInput(const TensorFile &file, const FileTensor &item, const Value &value, const Shape &shape,
                  Tensor &tensor) {
   HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
@@ -37,10 +62,34 @@ Status benchInput(const Value &value, const std::vector<int64_t> &dims, Tensor &
   return {};
 }
 
-Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
+/// Names the one array that nobody named.
+static Status nameArray(TensorFile &file, const std::vector<const Value *> &needed) {
+  for (size_t i = 0; i < file.tensors().size(); ++i) {
+    if (!file.tensors()[i].unnamed)
+      continue;
+    std::string names;
+    for (const Value *value : needed)
+      if (!file.find(value->name))
+        names += (names.empty() ? "" : ", ") + value->name;
+    if (names.empty() || names.find(',') != std::string::npos)
+      return badInput(quote(file.path()) + " is an array without a name, and this model " +
+                      (names.empty() ? "needs none" : "needs several: " + names))
+          .withHelp("give it a name: NAME=@FILE, or numpy.savez(\"input.npz\", NAME=array)");
+    file.rename(i, names);
+  }
+  return {};
+}
+
+Status matchInputs(TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
                    std::vector<Given> &given) {
   given.clear();
   std::vector<std::string> names = inputNames(entry);
+  std::vector<const Value *> needed;
+  for (const Value &value : entry.inputs)
+    if (!value.hasDefault && std::find(derived.begin(), derived.end(), value.name) == derived.end())
+      needed.push_back(&value);
+  HEDDLE_TRY(nameArray(file, needed));
+  HEDDLE_TRY(file.checkNames());
   for (const FileTensor &item : file.tensors()) {
     const Value *value = entry.input(item.name);
     if (!value) {
@@ -54,20 +103,16 @@ Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector
     given.push_back({value, item.shape});
   }
   std::string missing;
-  for (const Value &value : entry.inputs) {
-    bool canDerive = std::find(derived.begin(), derived.end(), value.name) != derived.end();
-    if (!value.hasDefault && !canDerive && !file.find(value.name))
-      missing += (missing.empty() ? "" : ", ") + quote(value.name) + " (" + value.typeText() + ")";
-  }
+  for (const Value *value : needed)
+    if (!file.find(value->name))
+      missing += (missing.empty() ? "" : ", ") + quote(value->name) + " (" + value->typeText() + ")";
   if (!missing.empty())
     return badInput("missing in " + quote(file.path()) + ": " + missing);
   return {};
 }
 
-Status loadInputs(const Model &model, const Entry &entry, const std::string &path, std::vector<int64_t> &dims,
+Status loadInputs(const Model &model, const Entry &entry, TensorFile &file, std::vector<int64_t> &dims,
                   std::vector<Tensor> &inputs) {
-  TensorFile file;
-  HEDDLE_TRY(file.open(path));
   std::vector<Given> given;
   HEDDLE_TRY(matchInputs(file, entry, {}, given));
   HEDDLE_TRY(bindDims(model.card(), entry, given, dims));

@@ -144,6 +144,14 @@ void report(const Status &status, bool json) {
   fputs(text.c_str(), stderr);
 }
 
-void note(const std::string &message) { fprintf(stderr, "note: %s\n", shownLines(message).c_str()); }
+static bool quiet = false;
+
+void beQuiet() { quiet = true; }
+bool isQuiet() { return quiet; }
+
+void note(const std::string &message) {
+  if (!quiet)
+    fprintf(stderr, "note: %s\n", shownLines(message).c_str());
+}
 
 } // namespace heddle::rt

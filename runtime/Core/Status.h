@@ -99,8 +99,11 @@ std::string humanBytes(uint64_t bytes);
 
 /// Prints an error on stderr; one JSON object a line if `json`.
 void report(const Status &status, bool json);
-/// Prints a note on stderr.
+/// Prints a note on stderr, unless -q was given.
 void note(const std::string &message);
+/// -q: no notes and no progress from now on; errors are printed all the same.
+void beQuiet();
+bool isQuiet();
 
 } // namespace heddle::rt
 

@@ -1,16 +1,15 @@
-//===- TensorFile.cpp - Reading safetensors files -------------------------===//
+//===- TensorFile.cpp - Reading tensors from files ------------------------===//
 //
 // Bytes are read in pieces and converted to the type that the model declares. A
 // conversion that could change the meaning is refused: a float for an integer
 // or a bool, an integer other than 0 and 1 for a bool.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Core/SafeTensors.h"
+#include "runtime/Core/TensorFile.h"
 
 #include "heddle/input_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -19,27 +18,27 @@
 
 namespace heddle::rt {
 
-TensorFile::~TensorFile() {
-  if (file >= 0)
-    close(file);
-}
+/// A file that was opened: one of the two readers has read its header.
+struct TensorFile::Opened {
+  Opened(OpenedFile &file, std::string path)
+      : path(std::move(path)), descriptor(file.release()), bytes(descriptor, file.size()) {}
+  Opened(const Opened &) = delete;
+  Opened &operator=(const Opened &) = delete;
+  ~Opened() { close(descriptor); }
 
-static Status readAt(int file, void *out, uint64_t bytes, uint64_t offset, const std::string &path) {
-  auto *at = static_cast<char *>(out);
-  while (bytes) {
-    ssize_t n = pread(file, at, std::min<uint64_t>(bytes, 1 << 30), offset);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return ioError("cannot read", path, errno);
-    if (n == 0)
-      return badFile(quote(path) + " became shorter while it was read");
-    at += n;
-    offset += n;
-    bytes -= n;
-  }
-  return {};
-}
+  Status readHeader();
+  Status readSafetensors(std::string_view first);
+  /// The error of a reader, with the file's name.
+  Status failed(const base::ArrayProblem &problem) const;
+
+  std::string path;
+  int descriptor;
+  base::FileSource bytes;
+  bool isArrays = false;
+  base::ArrayFile arrays;
+  base::HeaderTable table;
+  uint64_t dataStart = 0;
+};
 
 /// Tensors in another format, by the first bytes; null for what may be safetensors.
 static const char *otherFormat(std::string_view first) {
@@ -48,8 +47,6 @@ static const char *otherFormat(std::string_view first) {
     return nullptr;
   // clang-format off
   static constexpr std::pair<std::string_view, const char *> kFormats[] = {
-      {"\x93NUMPY", "a NumPy array (.npy)"},
-      {"PK\x03\x04", "a zip archive (.npz, .pt)"},
       {"\x80\x02", "a pickle (.pt)"},
       {"\x80\x03", "a pickle (.pt)"},
       {"\x80\x04", "a pickle (.pkl)"},
@@ -68,38 +65,101 @@ static const char *otherFormat(std::string_view first) {
   return nullptr;
 }
 
-Status TensorFile::open(const std::string &path) {
-  where = path;
-  OpenedFile opened(path.c_str());
-  HEDDLE_TRY(checkOpened(opened, path));
-  uint64_t size = opened.size();
-  file = opened.release();
+Status TensorFile::Opened::failed(const base::ArrayProblem &problem) const {
+  if (problem.systemError)
+    return ioError("cannot read", path, problem.systemError);
+  std::string place = "byte " + std::to_string(problem.byte);
+  if (!problem.array.empty())
+    place += ", `" + problem.array + "`";
+  Status status = badFile(quote(path) + ": " + problem.message + " (" + place + ")");
+  return problem.help.empty() ? std::move(status) : std::move(status).withHelp(problem.help);
+}
+
+Status TensorFile::Opened::readHeader() {
   char first[8] = {};
-  if (size >= sizeof first)
-    HEDDLE_TRY(readAt(file, first, sizeof first, 0, path));
-  std::string_view begin(first, std::min<uint64_t>(size, sizeof first));
-  if (const char *name = begin.size() == sizeof first ? otherFormat(begin) : nullptr)
-    return badFile(quote(path) + " is " + name +
-                   "; tensors are given by name in a "
-                   "safetensors file")
-        .withHelp("in Python: safetensors.numpy.save_file({\"NAME\": array}, "
-                  "\"input.safetensors\"); `info` lists the names");
+  std::string_view begin(first, std::min<uint64_t>(bytes.size(), sizeof first));
+  if (auto problem = bytes.read(first, begin.size(), 0))
+    return failed(*problem);
+  isArrays = base::ArrayFile::recognises(begin);
+  if (!isArrays)
+    return readSafetensors(begin);
+  auto problem = arrays.open(bytes);
+  return problem ? failed(*problem) : Status();
+}
+
+Status TensorFile::Opened::readSafetensors(std::string_view first) {
+  if (const char *name = first.size() == 8 ? otherFormat(first) : nullptr)
+    return badFile(quote(path) + " is " + name + "; tensors are given by name in a safetensors or .npz file")
+        .withHelp("in Python: safetensors.numpy.save_file({\"NAME\": array}, \"input.safetensors\") or "
+                  "numpy.savez(\"input.npz\", NAME=array); `info` lists the names");
   uint64_t headerSize = 0;
-  if (auto problem = base::readHeaderLength(begin, size, {}, headerSize))
+  if (auto problem = base::readHeaderLength(first, bytes.size(), {}, headerSize))
     return badFile(quote(path) + " is no safetensors file: " + problem->message).withHelp(problem->help);
   Buffer header;
   HEDDLE_TRY(Buffer::make(headerSize, "a file header", header));
-  HEDDLE_TRY(readAt(file, header.data(), headerSize, 8, path));
+  if (auto problem = bytes.read(header.data(), headerSize, 8))
+    return failed(*problem);
   dataStart = 8 + headerSize;
-  base::HeaderTable table;
-  if (auto problem = base::readHeader({header.as<char>(), headerSize}, size, {}, table)) {
-    std::string place = "byte " + std::to_string(problem->byte);
-    if (!problem->tensor.empty())
-      place += ", tensor `" + problem->tensor + "`";
-    return badFile(quote(path) + ": " + problem->message + " (" + place + ")").withHelp(problem->help);
-  }
-  items = std::move(table.tensors);
+  auto problem = base::readHeader({header.as<char>(), headerSize}, bytes.size(), {}, table);
+  if (!problem)
+    return {};
+  std::string place = "byte " + std::to_string(problem->byte);
+  if (!problem->tensor.empty())
+    place += ", tensor `" + problem->tensor + "`";
+  return badFile(quote(path) + ": " + problem->message + " (" + place + ")").withHelp(problem->help);
+}
+
+TensorFile::TensorFile() = default;
+TensorFile::~TensorFile() = default;
+
+Status TensorFile::open(const std::string &path) {
+  OpenedFile file(path.c_str());
+  HEDDLE_TRY(checkOpened(file, path));
+  auto opened = std::make_unique<Opened>(file, path);
+  HEDDLE_TRY(opened->readHeader());
+  size_t index = files.size();
+  for (const base::TensorEntry &entry : opened->table.tensors)
+    items.push_back({entry.name, entry.type, entry.shape, false, index, size_t(&entry - opened->table.tensors.data())});
+  for (const base::NamedArray &array : opened->arrays.arrays())
+    items.push_back({array.name, array.header.type, array.header.shape, array.unnamed, index,
+                     size_t(&array - opened->arrays.arrays().data())});
+  files.push_back(std::move(opened));
+  where += (where.empty() ? "" : ", ") + path;
   return {};
+}
+
+Status TensorFile::openOne(const std::string &name, const std::string &path) {
+  size_t before = items.size();
+  HEDDLE_TRY(open(path));
+  auto found =
+      std::find_if(items.begin() + before, items.end(), [&](const FileTensor &item) { return item.name == name; });
+  if (found == items.end() && items.size() != before + 1) {
+    std::string all;
+    for (auto item = items.begin() + before; item != items.end(); ++item)
+      all += (all.empty() ? "" : ", ") + item->name;
+    return badInput(quote(path) + " has no tensor " + quote(name))
+        .withHelp(all.empty() ? "it is empty" : "it has " + quote(all));
+  }
+  FileTensor one = found == items.end() ? items.back() : *found;
+  items.resize(before);
+  one.name = name;
+  one.unnamed = false;
+  items.push_back(std::move(one));
+  return {};
+}
+
+Status TensorFile::checkNames() const {
+  for (const FileTensor &item : items)
+    if (find(item.name) != &item)
+      return badInput(quote(item.name) + " is given twice, in " + quote(where));
+  return {};
+}
+
+std::vector<std::string> TensorFile::paths() const {
+  std::vector<std::string> all;
+  for (const std::unique_ptr<Opened> &file : files)
+    all.push_back(file->path);
+  return all;
 }
 
 const FileTensor *TensorFile::find(std::string_view name) const {
@@ -107,6 +167,11 @@ const FileTensor *TensorFile::find(std::string_view name) const {
     if (tensor.name == name)
       return &tensor;
   return nullptr;
+}
+
+void TensorFile::rename(size_t index, const std::string &name) {
+  items[index].name = name;
+  items[index].unnamed = false;
 }
 
 namespace {
@@ -207,36 +272,74 @@ template <typename To> bool convertTo(const std::string &type, const char *in, T
   return true;
 }
 
+/// Converts elements as they come.
+class Converter final : public base::ElementSink {
+public:
+  Converter(const FileTensor &tensor, Type type, void *out) : tensor(tensor), type(type), out(out) {}
+
+  bool take(const char *elements, uint64_t bytes) override {
+    uint64_t n = bytes / width, done = 0;
+    bool known = type == Type::F32   ? convertTo(tensor.type, elements, static_cast<float *>(out) + first, n, done)
+                 : type == Type::I64 ? convertTo(tensor.type, elements, static_cast<int64_t *>(out) + first, n, done)
+                                     : convertTo(tensor.type, elements, static_cast<bool *>(out) + first, n, done);
+    bool isFloat = tensor.type[0] == 'F' || tensor.type == "BF16";
+    if (!known || (isFloat && type != Type::F32))
+      status = badInput("input " + quote(tensor.name) + " is " + tensor.type + ", which cannot be converted to " +
+                        typeName(type));
+    else if (done != n)
+      status = badInput(format("input %s: element %llu is no %s", quote(tensor.name).c_str(),
+                               static_cast<unsigned long long>(first + done), typeName(type)));
+    first += n;
+    return status.ok();
+  }
+
+  uint64_t width = 1; ///< bytes of an element in the file
+  Status status;
+
+private:
+  const FileTensor &tensor;
+  Type type;
+  void *out;
+  uint64_t first = 0; ///< elements so far
+};
+
 } // namespace
 
 Status TensorFile::read(const FileTensor &tensor, Type type, void *out) const {
   uint64_t count = uint64_t(*elementCount(tensor.shape));
-  uint64_t bytes = tensor.end - tensor.begin, offset = dataStart + tensor.begin;
   if (count == 0)
     return {};
-  if ((type == Type::F32 && tensor.type == "F32") || (type == Type::I64 && tensor.type == "I64"))
-    return readAt(file, out, bytes, offset, where);
-  uint64_t width = bytes / count;
-  std::vector<char> piece(std::min<uint64_t>(bytes, 1 << 18));
-  uint64_t perPiece = width ? piece.size() / width : 0;
-  for (uint64_t first = 0; first < count;) {
-    uint64_t n = std::min(perPiece, count - first), done = 0;
-    HEDDLE_TRY(readAt(file, piece.data(), n * width, offset, where));
-    bool known = type == Type::F32 ? convertTo(tensor.type, piece.data(), static_cast<float *>(out) + first, n, done)
-                 : type == Type::I64
-                     ? convertTo(tensor.type, piece.data(), static_cast<int64_t *>(out) + first, n, done)
-                     : convertTo(tensor.type, piece.data(), static_cast<bool *>(out) + first, n, done);
-    bool isFloat = tensor.type[0] == 'F' || tensor.type == "BF16";
-    if (!known || (isFloat && type != Type::F32))
-      return badInput("input " + quote(tensor.name) + " is " + tensor.type + ", which cannot be converted to " +
-                      typeName(type));
-    if (done != n)
-      return badInput(format("input %s: element %llu is no %s", quote(tensor.name).c_str(),
-                             static_cast<unsigned long long>(first + done), typeName(type)));
-    offset += n * width;
-    first += n;
+  const Opened &from = *files[tensor.file];
+  if (from.isArrays) {
+    const base::NamedArray &array = from.arrays.arrays()[tensor.item];
+    Buffer reordered;
+    bool turns = array.header.fortran && tensor.shape.size() > 1;
+    if (turns)
+      HEDDLE_TRY(Buffer::make(count * typeSize(type), quote(tensor.name), reordered));
+    Converter converter(tensor, type, turns ? reordered.data() : out);
+    converter.width = array.header.width;
+    if (auto problem = from.arrays.read(array, converter))
+      return from.failed(*problem);
+    if (turns && converter.status.ok())
+      base::orderAsC(reordered.as<char>(), static_cast<char *>(out), tensor.shape, typeSize(type));
+    return std::move(converter.status);
   }
-  return {};
+  const base::TensorEntry &entry = from.table.tensors[tensor.item];
+  uint64_t bytes = entry.end - entry.begin, offset = from.dataStart + entry.begin;
+  if ((type == Type::F32 && tensor.type == "F32") || (type == Type::I64 && tensor.type == "I64")) {
+    auto problem = from.bytes.read(out, bytes, offset);
+    return problem ? from.failed(*problem) : Status();
+  }
+  std::vector<char> piece(std::min<uint64_t>(bytes, 1 << 18));
+  Converter converter(tensor, type, out);
+  converter.width = std::max<uint64_t>(bytes / count, 1);
+  for (uint64_t n = 0; bytes && converter.status.ok(); bytes -= n, offset += n) {
+    n = std::min<uint64_t>(bytes, piece.size());
+    if (auto problem = from.bytes.read(piece.data(), n, offset))
+      return from.failed(*problem);
+    converter.take(piece.data(), n);
+  }
+  return std::move(converter.status);
 }
 
 } // namespace heddle::rt

@@ -9,6 +9,7 @@
 #include "runtime/Core/Asking.h"
 #include "runtime/Generate/ChatTurn.h"
 #include "runtime/Generate/GenerateFlags.h"
+#include "runtime/Generate/JsonLines.h"
 #include "runtime/Generate/Progress.h"
 #include "runtime/Generate/Stats.h"
 #include "runtime/Generate/TextOut.h"
@@ -47,7 +48,7 @@ static void print(const std::string &text) { fwrite(text.data(), 1, text.size(),
 /// text can be had again.
 static void tellSeed(const Args &args, const GenerateOptions &options) {
   bool drawn = options.sampler.temperature > 0 && !args.has("--seed");
-  if (drawn && (isatty(2) || args.has("--stats")))
+  if (drawn && !args.has("--json") && (isatty(2) || args.has("--stats")))
     note(format("--seed %llu gives this text again", static_cast<unsigned long long>(options.sampler.seed)));
 }
 
@@ -111,7 +112,10 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   std::optional<TextOut> out;
   if (tokenizer)
     out.emplace(*tokenizer, roles, stops, roles.source.empty() ? ids : std::vector<int64_t>());
-  if (tokenizer && continues) {
+  std::optional<JsonLines> lines;
+  if (args.has("--json"))
+    lines.emplace(args.has("--lines") ? request.line + 1 : 0);
+  if (tokenizer && continues && !lines) {
     print(beginning(*tokenizer, text, ids));
     fflush(stdout);
   }
@@ -125,6 +129,11 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   options.onStep = [&](const std::vector<int64_t> &next) {
     progress.clear();
     ++steps;
+    if (lines) {
+      std::string text = out ? out->add(next[0]) : "";
+      lines->add(next[0], out ? &text : nullptr);
+      return fflush(stdout) == 0 && !(out && out->stopped());
+    }
     if (out) {
       print(out->add(next[0]));
       return fflush(stdout) == 0 && !out->stopped();
@@ -136,16 +145,24 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   Status status = generate(model, prompt, options, made);
   progress.clear();
   if (!status.ok()) {
-    if (steps || tokenizer)
+    if (!lines && (steps || tokenizer))
       putchar('\n');
     return status;
   }
-  if (out)
-    print(out->finish());
-  putchar('\n');
-  HEDDLE_TRY(flushOutput());
-  stats.print();
   bool whole = steps < options.newTokens || (out && out->stopped()) || hasEnded(roles, request.end, options, made);
+  std::string rest = out ? out->finish() : "";
+  if (lines) {
+    std::optional<uint64_t> seed;
+    if (options.sampler.temperature > 0)
+      seed = options.sampler.seed - (uint64_t(request.line) << 32);
+    lines->finish(out ? &rest : nullptr, whole, tokensRead(model, prompt), seed, stats.json());
+  } else {
+    print(rest);
+    putchar('\n');
+  }
+  HEDDLE_TRY(flushOutput());
+  if (!lines)
+    stats.print();
   if (!whole && options.newTokens < wanted)
     tellContext(model);
   else if (!whole && options.lengthIsOurs)
@@ -154,16 +171,18 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   return {};
 }
 
-/// `generate --input --output`: a batch of prompts from a file; writes the
+/// `generate --input --output`: a batch of prompts from files; writes the
 /// tensor ids [B, prompt + new], which keeps the prompt as it was given.
 static Status batch(Model &model, const Args &args) {
   if (!args.has("-n"))
-    return badUsage("generate --input takes -n N, the number of new tokens");
-  HEDDLE_TRY(checkOutput(model, args.get("--output"), args.get("--input")));
+    return badUsage("generate of tensors takes -n N, the number of new tokens");
+  TensorFile file;
+  HEDDLE_TRY(openGiven(args, file));
+  HEDDLE_TRY(checkOutput(model, args.get("--output"), file.paths()));
   StartOptions start;
   HEDDLE_TRY(readStart(args, start));
   Prompt prompt;
-  HEDDLE_TRY(promptFromFile(model, args.get("--input"), prompt));
+  HEDDLE_TRY(promptFromFile(model, file, prompt));
   GenerateOptions options;
   HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, drawSeed(), options));
   tellSeed(args, options);
@@ -197,7 +216,10 @@ static Status batch(Model &model, const Args &args) {
   int64_t wanted = options.newTokens;
   options.newTokens = roomFor(prompt, model.context(), wanted);
   HEDDLE_TRY(generate(model, prompt, options, made));
-  stats.print();
+  if (!args.has("--json"))
+    stats.print();
+  else if (args.has("--stats"))
+    puts(("{\"stats\":" + stats.json() + "}").c_str());
   if (options.newTokens < wanted)
     tellContext(model);
   Tensor result;
@@ -221,19 +243,23 @@ static void tellTurn(const Card &card, bool turn) {
 
 static Status generateCommand(Model &model, const Arguments &words) {
   Args args;
-  HEDDLE_TRY(Args::parse(words, generateValued({"--ids", "--text", "--input", "--output"}), generatePlain({"--lines"}),
-                         1, args));
-  if (!args.positional().empty() && !model.image().tokenizerSize)
-    return noTokenizer(model);
-  if (!args.positional().empty())
-    return badUsage("unexpected argument " + quote(args.positional()[0])).withHelp("a text is --text TEXT");
+  HEDDLE_TRY(Args::parse(words, generateValued({"--ids", "--text", "--input", "--output"}),
+                         generatePlain({"--lines", "--json"}), kMostTensorWords, args));
+  std::string name, path;
+  for (const std::string &word : args.positional())
+    if (!splitGiven(word, name, path))
+      return model.image().tokenizerSize
+                 ? badUsage("unexpected argument " + quote(word)).withHelp("a text is --text TEXT")
+                 : noTokenizer(model);
   HEDDLE_TRY(readContext(args, model));
-  int ways = args.has("--ids") + args.has("--text") + args.has("--input");
+  bool tensors = args.has("--input") || !args.positional().empty();
+  int ways = args.has("--ids") + args.has("--text") + tensors;
   if (ways != 1)
     return badUsage("generate takes one of --ids LIST, --text TEXT, --input FILE");
-  if (args.has("--input") != args.has("--output"))
-    return badUsage("--input FILE and --output FILE belong together");
-  if (args.has("--input"))
+  if (tensors != args.has("--output"))
+    return badUsage(std::string(args.has("--input") ? "--input FILE" : "NAME=@FILE") +
+                    " and --output FILE belong together");
+  if (tensors)
     return batch(model, args);
   if (args.has("--lines") && !args.has("--text"))
     return badUsage("--lines belongs to --text -");
@@ -345,9 +371,10 @@ static Status continueCommand(Model &model, const Arguments &words) {
   bool media = takesMedia(card), tokenizes = model.image().tokenizerSize != 0;
   Args args;
   bool turns = asksInTurns(card);
-  HEDDLE_TRY(Args::parse(words, generateValued(turns ? Arguments{"--system", "--var*", "--messages"} : Arguments()),
-                         generatePlain(turns ? Arguments{"--lines", "--raw"} : Arguments{"--lines"}), media ? 2 : 1,
-                         args));
+  HEDDLE_TRY(
+      Args::parse(words, generateValued(turns ? Arguments{"--system", "--var*", "--messages"} : Arguments()),
+                  generatePlain(turns ? Arguments{"--lines", "--json", "--raw"} : Arguments{"--lines", "--json"}),
+                  media ? 2 : 1, args));
   HEDDLE_TRY(askAboutCommand(model, args));
   HEDDLE_TRY(readContext(args, model));
   Texts given = args.positional();

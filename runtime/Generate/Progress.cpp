@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate/Progress.h"
 
+#include "runtime/Core/Status.h"
+
 #include <cstdio>
 #include <unistd.h>
 
@@ -12,7 +14,7 @@ namespace heddle::rt {
 
 static constexpr int64_t kLongPrompt = 256;
 
-Progress::Progress(int64_t prompt, int64_t steps) : prompt(prompt), steps(steps), terminal(isatty(2)) {}
+Progress::Progress(int64_t prompt, int64_t steps) : prompt(prompt), steps(steps), terminal(isatty(2) && !isQuiet()) {}
 
 void Progress::at(int64_t done) {
   if (!terminal)

@@ -83,12 +83,10 @@ static Status finish(const Model &model, Prompt &prompt) {
   return turnPadding(model.card().roles, prompt);
 }
 
-Status promptFromFile(const Model &model, const std::string &path, Prompt &prompt) {
+Status promptFromFile(const Model &model, TensorFile &file, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
   const Roles &roles = model.card().roles;
-  TensorFile file;
-  HEDDLE_TRY(file.open(path));
   std::vector<std::string> derived;
   for (const std::string &name : stepInputs(roles))
     if ((name != roles.tokens || roles.start) && !roles.extend.count(name))

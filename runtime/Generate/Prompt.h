@@ -33,10 +33,10 @@ struct Prompt {
   const Tensor *find(const std::string &name) const;
 };
 
-/// A batch from a safetensors file with the inputs of `run`. Where it has no
+/// A batch from files with the inputs of `run`. Where it has no
 /// tokens, every row begins with the model's start token. Errors: an unknown or
 /// missing input, shapes that disagree, a model that does not generate.
-Status promptFromFile(const Model &model, const std::string &path, Prompt &prompt);
+Status promptFromFile(const Model &model, TensorFile &file, Prompt &prompt);
 
 /// Names of the inputs along the step axis, one value for each token: tokens,
 /// mask, positions and those of `generate extend`.

@@ -8,6 +8,7 @@
 #define HEDDLE_RUNTIME_GENERATE_STATS_H
 
 #include <cstdint>
+#include <string>
 
 namespace heddle::rt {
 
@@ -19,6 +20,8 @@ public:
   /// Takes the time before prefill and after every step; `done`: steps so far.
   void at(int64_t done);
   void print() const;
+  /// The same as a JSON object; "" where --stats was not given.
+  std::string json() const;
 
 private:
   bool wanted;

@@ -28,7 +28,7 @@ enum { HEDDLE_MAX_SIDE = 32768 };
  *  Pictures of more than `max_pixels` are refused before they are decoded. */
 int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels, struct heddle_pixels *pixels);
 
-/** What the licences of both libraries, and of zlib, ask to be said. */
+/** What the licences of both libraries ask to be said; zlib's is said by every program. */
 const char *heddle_notices_of_pictures(void);
 extern const char heddle_picture_notices[];
 

@@ -1,4 +1,4 @@
-/*===- PictureNotices.c - Of libpng, libjpeg-turbo and zlib ---------------===//
+/*===- PictureNotices.c - Of libpng and libjpeg-turbo ---------------------===//
 //
 // Named by PictureFile.c, so that it is linked into the binaries that those
 // libraries are linked into, and into no others.
@@ -41,20 +41,4 @@ const char heddle_picture_notices[] = "\n== libpng\n\n"
                                       "PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF\n"
                                       "LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING\n"
                                       "NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS\n"
-                                      "SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.\n"
-                                      "\n== zlib\n\n"
-                                      "Copyright (C) 1995-2022 Jean-loup Gailly and Mark Adler\n\n"
-                                      "This software is provided 'as-is', without any express or implied\n"
-                                      "warranty. In no event will the authors be held liable for any damages\n"
-                                      "arising from the use of this software.\n\n"
-                                      "Permission is granted to anyone to use this software for any purpose,\n"
-                                      "including commercial applications, and to alter it and redistribute it\n"
-                                      "freely, subject to the following restrictions:\n\n"
-                                      "1. The origin of this software must not be misrepresented; you must not\n"
-                                      "   claim that you wrote the original software. If you use this software\n"
-                                      "   in a product, an acknowledgment in the product documentation would be\n"
-                                      "   appreciated but is not required.\n"
-                                      "2. Altered source versions must be plainly marked as such, and must not be\n"
-                                      "   misrepresented as being the original software.\n"
-                                      "3. This notice may not be removed or altered from any source\n"
-                                      "   distribution.\n";
+                                      "SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.\n";

@@ -12,7 +12,7 @@
 
 namespace heddle::rt {
 
-/// `BINARY run`: tensors from a file into a file, by one call of `run`.
+/// `BINARY run`: tensors from files into files, by one call of `run`; printed where no file is named.
 Status runCommand(Model &model, const Arguments &words);
 /// `BINARY info`: the card for people or as JSON; reads no weights.
 Status infoCommand(Model &model, const Arguments &words);
@@ -38,10 +38,10 @@ Status checkTurnFlags(const Card &card, const std::vector<std::string> &words);
 /// Whether a text is a question unless --raw says otherwise: there is a template, and the model takes no files.
 bool asksInTurns(const Card &card);
 
-/// An error if `output` cannot be meant: it is the input, the program itself or
-/// its weights, or `-` while standard output is a terminal. An existing file is
-/// replaced.
-Status checkOutput(const Model &model, const std::string &output, const std::string &input);
+/// An error if `output` cannot be meant: it is an input, the program itself or
+/// its weights, has the ending of a format that is not written, or is `-` while
+/// standard output is a terminal. An existing file is replaced.
+Status checkOutput(const Model &model, const std::string &output, const std::vector<std::string> &inputs);
 
 /// --threads and --device, which every command has that calls entries.
 Status readStart(const Args &args, StartOptions &options);

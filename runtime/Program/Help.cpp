@@ -48,7 +48,8 @@ static void printChoices(const Card &card, bool text) {
     printf("  --task NAME               transcribe or translate\n");
   printf("  --ignore-eos              go on after the end of the text%s\n"
          "  --print-ids               ids instead of text\n"
-         "  --stats                   times and the seed, on stderr\n",
+         "  --json                    a line of JSON a piece, then one with the number of tokens\n"
+         "  --stats                   times and the seed, on stderr, or in the last line of JSON\n",
          settings.has(generation::forced_eos_token_id) ? ", and force none" : "");
 }
 
@@ -170,9 +171,10 @@ static void printGenerate(const Abilities &can, const char *self) {
 
 static void printRun(const char *self) {
   printf("  %s run --input FILE --output FILE\n"
-         "      tensors in, tensors out, by name, as safetensors files; "
-         "--output - is\n      standard output\n",
-         self);
+         "      tensors in, tensors out, by name: safetensors, .npz or .npy\n"
+         "  %s run NAME=@FILE ...\n"
+         "      the same, a file an input; without --output the outputs are printed\n",
+         self, self);
 }
 
 static void printInfo(const char *self) {
@@ -259,7 +261,8 @@ static void printVerify(const char *self) {
 
 /// Where it runs: what every command takes that calls the model.
 static void printWhere(const Card &card) {
-  printf("  --threads N               one a core if not given\n");
+  printf("  --threads N               one a core if not given\n"
+         "  -q                        no notes and no progress\n");
   if (!card.devices.empty())
     printf("  --device N                which GPU, 0 if not given; cpu: none\n");
 }
@@ -270,7 +273,10 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
   std::string example;
   if (topic == "run") {
     printRun(self);
-    printf("\n");
+    printf("\n"
+           "  --output FILE             all outputs; .npz and .npy for NumPy, else safetensors; - is standard output\n"
+           "  --output NAME=@FILE       one output; may be given again\n"
+           "  --json                    prints all numbers of the outputs, as one JSON object\n");
     printWhere(card);
     printf("  --entry NAME              another function of the model: see "
            "info\n");
@@ -320,7 +326,8 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
     example = "licences";
   } else if (topic == "--verify") {
     printVerify(self);
-    printf("\n  --threads N               one a core if not given\n");
+    printf("\n  --threads N               one a core if not given\n"
+           "  --json                    as one JSON object\n");
     example = "--verify";
   } else {
     std::string near = nearestName(topic, commandNames());

@@ -3,7 +3,7 @@
 // The command `licences`: the notices that the licences of libraries and data
 // inside a binary demand, and the model's licence where its files name one.
 // Those of the libraries for pictures are in Media/PictureNotices.c, that of
-// the server's in Serve/ServeNotices.cpp.
+// the server's in Serve/ServeNotices.cpp, zlib's in Base/Inflate.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Args.h"
@@ -11,7 +11,8 @@
 
 #include <cstdio>
 
-// Weak: null in models that take no pictures, and in those that do not serve.
+// Weak: null in models that take no pictures, in those that do not serve, and without zlib.
+extern "C" const char *const heddle_notices_of_inflate __attribute__((weak));
 extern "C" const char *heddle_notices_of_pictures(void) __attribute__((weak));
 extern "C" const char *heddle_notices_of_serving(void) __attribute__((weak));
 
@@ -73,6 +74,8 @@ Status licencesCommand(Model &model, const Arguments &words) {
   fputs(kCompilerNotices, stdout);
   if (model.image().tokenizerSize)
     fputs(kUnicodeNotices, stdout);
+  if (&heddle_notices_of_inflate)
+    fputs(heddle_notices_of_inflate, stdout);
   if (heddle_notices_of_pictures)
     fputs(heddle_notices_of_pictures(), stdout);
   if (heddle_notices_of_serving)

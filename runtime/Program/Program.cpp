@@ -9,6 +9,7 @@
 #include "heddle/terminal_output.h"
 #include "runtime/Core/Args.h"
 #include "runtime/Core/Asking.h"
+#include "runtime/Core/EntryInputs.h"
 #include "runtime/Core/Stack.h"
 #include "runtime/Core/Status.h"
 #include "runtime/Program/Commands.h"
@@ -196,6 +197,19 @@ static Status textCommand(Model &model, const Arguments &words) {
   return badUsage(why + "; this model takes tensors, not texts").withHelp("run --input FILE --output FILE; see --help");
 }
 
+/// Whether the words give tensors, NAME=@FILE, which the command run takes.
+static bool givesTensors(const Card &card, const Arguments &words) {
+  const Entry *run = card.entry("run");
+  std::string name, path;
+  for (const std::string &word : words) {
+    if (word == "--")
+      break;
+    if (run && splitGiven(word, name, path) && run->input(name))
+      return true;
+  }
+  return false;
+}
+
 static Status dispatch(Model &model, const Arguments &given, const std::string &program) {
   Arguments words = given.empty() ? given : withoutRaw(model.card(), given);
   if (words.empty() || words[0] == "--help" || words[0] == "-h")
@@ -219,6 +233,8 @@ static Status dispatch(Model &model, const Arguments &given, const std::string &
   bool isFile = takesMedia(model.card()) && access(words[0].c_str(), F_OK) == 0;
   if (!found && !isFile && (words[0] == "serve" || words[0] == "chat" || words[0] == "bench")) // whatever flags follow
     return missingCommand(model, words[0]);
+  if (!found && givesTensors(model.card(), words))
+    return runCommand(model, words);
   return found ? found->run(model, Arguments(words.begin() + 1, words.end())) : textCommand(model, words);
 }
 
@@ -248,11 +264,14 @@ int runProgram(const Image &image, int argc, char **argv) {
   // signal.
   signal(SIGXFSZ, SIG_IGN);
   Arguments words;
-  bool json = false;
+  bool json = false, isText = false;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
+    isText |= word == "--";
     if (word == "--error-format=json")
       json = true;
+    else if (!isText && (word == "-q" || word == "--quiet"))
+      beQuiet();
     else if (word != "--error-format=human")
       words.push_back(word);
   }

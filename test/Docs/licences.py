@@ -29,7 +29,7 @@ def read(*parts):
 
 def main():
     notices = read("runtime", "Program", "Licences.cpp") + re.sub(r'\\n"\s*"', " ", read("runtime", "Media", "PictureNotices.c")).replace('\\"', '"')
-    notices += read("runtime", "Serve", "ServeNotices.cpp")
+    notices += read("runtime", "Serve", "ServeNotices.cpp") + read("runtime", "Base", "Inflate.cpp")
     plain = " ".join(notices.split())
     wrong, looked = [], 0
     linked = re.findall(r'"(lib[\w+]+\.a)"', read("targets", "Host", "Link.cpp"))

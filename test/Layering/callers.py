@@ -10,7 +10,7 @@ import sys
 
 from layering import CODE, ROOT, SOURCES
 
-TARGETS = ["heddle", "heddle-opt", "heddle-translate", "heddle_main", "heddle_device", "heddle_media", "heddle_pictures", "heddle_bench", "heddle_serve"]
+TARGETS = ["heddle", "heddle-opt", "heddle-translate", "heddle_main", "heddle_inflate", "heddle_device", "heddle_media", "heddle_pictures", "heddle_bench", "heddle_serve"]
 
 
 def run(*command, **more):

@@ -152,7 +152,9 @@ Ids generated(const Image &image, const Tensor &input, int64_t width, int64_t st
   options.newTokens = steps;
   options.beams.width = width;
   EXPECT_TRUE(model.open(image).ok());
-  Status status = promptFromFile(model, file.path(), prompt);
+  TensorFile tensors;
+  EXPECT_TRUE(tensors.open(file.path()).ok());
+  Status status = promptFromFile(model, tensors, prompt);
   if (status.ok())
     status = model.start(2);
   if (status.ok())

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_TEST_RUNTIME_FILES_H
 #define HEDDLE_TEST_RUNTIME_FILES_H
 
-#include "runtime/Core/SafeTensors.h"
+#include "runtime/Core/TensorFile.h"
 
 #include <algorithm>
 #include <cstdio>

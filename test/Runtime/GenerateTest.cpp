@@ -26,8 +26,11 @@ Ids generated(const Image &image, const std::vector<const Tensor *> &inputs, Sta
   Prompt prompt;
   Ids made;
   Status status = model.open(image);
+  TensorFile tensors;
   if (status.ok())
-    status = promptFromFile(model, file.path(), prompt);
+    status = tensors.open(file.path());
+  if (status.ok())
+    status = promptFromFile(model, tensors, prompt);
   if (status.ok())
     status = model.start(threads);
   options.newTokens = steps;
@@ -189,7 +192,9 @@ TEST(Generate, PromptStaysAsGiven) {
   Model model;
   Prompt prompt;
   ASSERT_TRUE(model.open(fake::decoderOnly()).ok());
-  ASSERT_TRUE(promptFromFile(model, file.path(), prompt).ok());
+  TensorFile tensors;
+  ASSERT_TRUE(tensors.open(file.path()).ok());
+  ASSERT_TRUE(promptFromFile(model, tensors, prompt).ok());
   auto *ids = batch.ids.data.as<int64_t>();
   EXPECT_EQ(prompt.ids, Ids(ids, ids + 15));
 }

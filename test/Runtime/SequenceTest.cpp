@@ -38,7 +38,10 @@ struct Text {
     if (!roles.source.empty())
       inputs.push_back(&source);
     EXPECT_TRUE(status.ok() && writeTensors(file.path(), inputs).ok());
-    status = promptFromFile(model, file.path(), prompt);
+    TensorFile tensors;
+    status = tensors.open(file.path());
+    if (status.ok())
+      status = promptFromFile(model, tensors, prompt);
     if (status.ok())
       status = model.start(2);
     if (status.ok())

@@ -53,9 +53,7 @@ TEST(SafeTensors, Accepts) {
 
 TEST(SafeTensors, OtherFormatsAreNamed) {
   for (auto [bytes, name] :
-       std::vector<std::pair<std::string, std::string>>{{"\x93NUMPY\1", "a NumPy array (.npy)"},
-                                                        {"PK\3\4\x14 weights.npy", "a zip archive (.npz, .pt)"},
-                                                        {"\x80\4\x95 pickled", "a pickle"},
+       std::vector<std::pair<std::string, std::string>>{{"\x80\4\x95 pickled", "a pickle"},
                                                         {"GGUF\3", "a GGUF file"},
                                                         {"{\"input_ids\": [1]}", "JSON"},
                                                         {"\x89PNG\r\n\x1a\n", "a picture (PNG)"}}) {
@@ -236,6 +234,74 @@ TEST(SafeTensors, RoundTrip) {
   EXPECT_EQ(values[1], -2);
   EXPECT_EQ(file.tensors()[1].shape, (Shape{0, 3}));
   EXPECT_TRUE(file.tensors()[2].shape.empty());
+}
+
+// What numpy reads and writes is test/Execution/arrays.py; here are the sizes that no model has.
+TEST(Arrays, RoundTrip) {
+  Tensor a = test::makeTensor("a/\u00fc", {2, 2}, {1, -2, 3, 4});
+  Tensor b = test::makeTensor("empty", {0, 3}, {});
+  Tensor c = test::makeTensor("scalar", {}, {9});
+  std::string path = test::TemporaryFile().path() + ".npz";
+  ASSERT_TRUE(writeTensors(path, {&a, &b, &c}).ok());
+  TensorFile file;
+  Status status = file.open(path);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(file.tensors().size(), 3u);
+  int64_t values[4];
+  ASSERT_TRUE(file.read(*file.find("a/\u00fc"), Type::I64, values).ok());
+  EXPECT_EQ(values[1], -2);
+  EXPECT_EQ(file.find("empty")->shape, (Shape{0, 3}));
+  EXPECT_TRUE(file.read(*file.find("empty"), Type::I64, nullptr).ok());
+  EXPECT_TRUE(file.find("scalar")->shape.empty());
+  ASSERT_TRUE(file.read(*file.find("scalar"), Type::I64, values).ok());
+  EXPECT_EQ(values[0], 9);
+  unlink(path.c_str());
+}
+
+TEST(Arrays, HeadersAreThoseOfNumpy) {
+  for (auto [shape, text] : std::vector<std::pair<Shape, std::string>>{
+           {{}, "()"}, {{3}, "(3,)"}, {{0, 3}, "(0, 3)"}, {{2, 3, 4}, "(2, 3, 4)"}}) {
+    std::string header = base::arrayHeaderText("I64", shape);
+    EXPECT_EQ(header.size() % 64, 0u);
+    EXPECT_EQ(header.back(), '\n');
+    EXPECT_NE(header.find("{'descr': '<i8', 'fortran_order': False, 'shape': " + text + ", }"), std::string::npos)
+        << header;
+    base::ArrayHeader read;
+    EXPECT_FALSE(base::readArrayHeader(header, read));
+    EXPECT_EQ(read.shape, shape);
+    EXPECT_EQ(read.type, "I64");
+  }
+}
+
+// No test writes 4 GiB: the sizes of large members are compared in the bytes around them.
+TEST(Arrays, LargeMembersHaveWideSizes) {
+  base::ZipWriter zip;
+  uint64_t size = (uint64_t(5) << 30) + 3;
+  std::string first = zip.member("a.npy", 1, size), second = zip.member("b.npy", 2, 7), end = zip.directory();
+  EXPECT_EQ(first.size(), 30u + 5 + 20); // name, and two sizes of 8 bytes behind 4
+  EXPECT_EQ(second.size(), 30u + 5);
+  struct Sparse final : base::ByteSource {
+    std::vector<std::pair<uint64_t, std::string>> parts;
+    uint64_t bytes = 0;
+    uint64_t size() const override { return bytes; }
+    base::ArrayResult read(void *out, uint64_t count, uint64_t at) const override {
+      memset(out, 0, count);
+      for (const auto &[begin, text] : parts)
+        for (uint64_t i = 0; i < text.size(); ++i)
+          if (begin + i >= at && begin + i < at + count)
+            static_cast<char *>(out)[begin + i - at] = text[i];
+      return std::nullopt;
+    }
+  } source;
+  uint64_t behind = first.size() + size;
+  source.parts = {{0, first}, {behind, second}, {behind + second.size() + 7, end}};
+  source.bytes = behind + second.size() + 7 + end.size();
+  std::vector<base::ZipMember> members;
+  auto problem = base::readZipDirectory(source, members);
+  ASSERT_FALSE(problem) << problem->message;
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(members[0].bytes, size);
+  EXPECT_EQ(members[1].start, behind + second.size());
 }
 
 TEST(AtomicOutput, OldFileSurvivesFailure) {

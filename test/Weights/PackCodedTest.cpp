@@ -307,8 +307,9 @@ TEST(PackCoded, AnOrdinaryMatrixIsRounded) {
     request.layout.groups = parts.empty() ? 1 : 4;
     Collect sink;
     double rms = -1;
-    EXPECT_OK(packRequest(*store, request, sink,
-                          {strip, [&](const PackRequest &, const CodingError &error) { rms = error.relative(); }}));
+    EXPECT_OK(
+        packRequest(*store, request, sink,
+                    {strip, [&](const PackRequest &, const CodingError &error) { rms = error.relative(); }, nullptr}));
     EXPECT_TRUE(rms > 0.01 && rms < 0.15) << rms;
     return sink.bytes;
   };

@@ -407,6 +407,8 @@ absl::Status packAll(const WeightStore &store, const BlobMap &plan, ByteSink &si
     if (!status.ok())
       return status;
     at += entry.request.bytes();
+    if (options.packed)
+      options.packed(at);
   }
   if (absl::Status status = padTo(plan.bytes); !status.ok())
     return status;

@@ -26,6 +26,8 @@ struct PackOptions {
   std::function<void(const PackRequest &request, const CodingError &error)> rounded;
   /// Is told what rounding to 16 bits changed of a tensor that an adapter was merged into.
   std::function<void(const PackRequest &request, const CodingError &error)> narrowed = nullptr;
+  /// Is told after each tensor how many bytes are packed.
+  std::function<void(uint64_t bytes)> packed = nullptr;
 };
 
 /// Writes the bytes of one request, without padding after them. The errors are

@@ -7,9 +7,9 @@
 
 namespace heddle {
 
-/// The ending of `file` where it belongs to another format than safetensors,
-/// which is what is written: under such a name nobody could read it. "" for any
-/// other name.
+/// The ending of `file` where it belongs to another format than those that are
+/// written (safetensors, .npy, .npz): under such a name nobody could read it. ""
+/// for any other name.
 inline std::string otherFormatOf(std::string_view file) {
   std::string_view name = file.substr(file.rfind('/') + 1);
   size_t dot = name.rfind('.');
@@ -18,8 +18,8 @@ inline std::string otherFormatOf(std::string_view file) {
   std::string ending(name.substr(dot));
   for (char &c : ending)
     c = c >= 'A' && c <= 'Z' ? char(c + 'a' - 'A') : c;
-  for (const char *other : {".npz", ".npy", ".pt", ".pth", ".pkl", ".h5", ".hdf5", ".mat", ".gguf", ".onnx", ".msgpack",
-                            ".json", ".csv", ".txt", ".arrow", ".parquet"})
+  for (const char *other : {".pt", ".pth", ".pkl", ".h5", ".hdf5", ".mat", ".gguf", ".onnx", ".msgpack", ".json",
+                            ".csv", ".txt", ".arrow", ".parquet"})
     if (ending == other)
       return ending;
   return "";
