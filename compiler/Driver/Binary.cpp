@@ -14,6 +14,7 @@
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
+#include "compiler/Driver/ProgressLine.h"
 #include "compiler/Driver/Scratch.h"
 #include "compiler/Weights/Adapter/MergedTensor.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
@@ -150,6 +151,7 @@ static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef
                                                 const TextBlobs &words, CodesReport &codes, Narrowed &narrowed) {
   ObjectOptions parts;
   parts.machine = machine;
+  parts.pack.packed = [&](uint64_t bytes) { ProgressLine::bytes(bytes, plan.bytes); };
   parts.pack.rounded = [&](const PackRequest &request, const CodingError &error) { codes.add(request, error); };
   parts.pack.narrowed = [&](const PackRequest &request, const CodingError &error) {
     narrowed.tensors.insert(request.tensor);
@@ -304,7 +306,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   phase.emplace("rest of the code generation", say);
   compiled.wait();
   phase.reset();
-  if (!compiled.hasThread() || missing)
+  if ((!compiled.hasThread() || missing) && !options.quiet)
     console.err << "heddle: note: the system gave fewer threads than there are cores; this only took longer\n";
   if (!good)
     return console.complain(Error::OurMistake, refused);

@@ -204,7 +204,7 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
   if (options.report)
     if (int failed = writeReport(console, parts, options); failed || options.output.empty())
       return failed;
-  if (options.emit == "exe" && !words.note.empty())
+  if (options.emit == "exe" && !words.note.empty() && !options.quiet)
     console.err << "heddle: note: compiled without a tokenizer: " << escapedLines(words.note) << "\n";
   if (options.emit != "exe") // a binary is asked when it is whole
     if (int changed = options.stamps->unchanged(console))

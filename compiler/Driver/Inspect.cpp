@@ -16,6 +16,7 @@
 #include "heddle/input_file.h"
 #include "targets/Target.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -129,6 +130,9 @@ static int readInputs(const Console &console, StringRef file, Tensors &inputs) {
   if (!given.ok())
     return complain(console, given.status());
   inputs = std::move(*given);
+  if (inputs.count(""))
+    return console.complain(Error::BadInput, file + " is an array without a name; numpy.savez gives it one: "
+                                                    "numpy.savez('in.npz', NAME=array)");
   // A binary refuses axes of length 0, so this does too, although the interpreter can compute with them.
   for (const auto &[name, tensor] : inputs)
     if (llvm::is_contained(tensor.shape, 0))
@@ -197,8 +201,18 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   sink.print(console.err);
   if (!good)
     return failedWith(sink);
+  if (look.json)
+    console.out << llvm::json::Value(llvm::json::Object{{"equal", bool(report)},
+                                                        {"passes", int64_t(report.compared)},
+                                                        {"padded", int64_t(report.padded)},
+                                                        {"worst", report.worst},
+                                                        {"pass", report.pass},
+                                                        {"what", report.what}})
+                << "\n";
   if (!report)
     return console.complain(Error::OurMistake, "the pass " + report.pass + " changes a result: " + report.what);
+  if (look.json)
+    return Ok;
   console.out << report.compared << " passes compared, all equal";
   if (report.padded)
     console.out << " but for rows of padding, which are left out (" << report.padded

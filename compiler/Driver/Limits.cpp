@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <mutex>
 #include <pthread.h>
 #include <thread>
 #include <unistd.h>
@@ -33,6 +34,8 @@ struct Message {
 static Message outOfTime, outOfMemory;
 static std::atomic<const Message *> reason;
 static std::atomic<const char *> doing = "the start";
+/// Held while `doing` is named, and while it is copied elsewhere than in the handler.
+static std::mutex naming;
 
 /// Bytes of resident memory without pages of files.
 static uint64_t ownMemory() {
@@ -104,9 +107,15 @@ void heddle::dropLimits() { signal(SIGALRM, SIG_IGN); }
 
 void heddle::nowDoing(llvm::StringRef what) {
   // The handler may read at any moment, so the text is written to the other buffer and then switched.
+  std::lock_guard<std::mutex> lock(naming);
   static char texts[2][80];
   static int last = 0;
   last = 1 - last;
   std::snprintf(texts[last], sizeof texts[last], "%.*s", int(what.size()), what.data());
   doing = texts[last];
+}
+
+std::string heddle::whatIsDone() {
+  std::lock_guard<std::mutex> lock(naming);
+  return doing.load();
 }

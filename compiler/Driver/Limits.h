@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <string>
 
 namespace heddle {
 
@@ -19,6 +20,8 @@ void setLimits(double seconds, uint64_t bytes);
 void dropLimits();
 /// Names what the main thread does from now on, for the message: "the stage llvm".
 void nowDoing(llvm::StringRef what);
+/// What was named last.
+std::string whatIsDone();
 
 } // namespace heddle
 

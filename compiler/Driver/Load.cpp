@@ -54,18 +54,36 @@ static bool isHubName(StringRef name) {
   return word(owner) && word(model) && !isFile && !fs::exists(owner);
 }
 
+/// How a model of the hub comes to this machine, and how it is compiled then. A repository of GGUF files has one file
+/// for each way of rounding, of which one is enough.
+static std::vector<std::string> fetching(StringRef name) {
+  std::string folder = name.split('/').second.str();
+  bool gguf = name.ends_with_insensitive("-gguf");
+  return {"heddle reads files of this machine. A model of Hugging Face's hub is fetched by",
+          "  hf download " + name.str() + (gguf ? " --include \"*Q4_K_M*.gguf\"" : "") + " --local-dir " + folder,
+          gguf ? "and compiled by: heddle compile " + folder + "/FILE.gguf -o " +
+                     StringRef(folder).drop_back(5).lower() + ", with the name of the file that was fetched"
+               : "and compiled by: heddle compile " + folder};
+}
+
+int heddle::canFetch(const Console &console, StringRef file) {
+  if (whyUnreadable(file) != std::errc::no_such_file_or_directory || !isHubName(file))
+    return Ok;
+  int code = canRead(console, file);
+  for (const std::string &line : fetching(file))
+    console.err << "heddle: note: " << line << "\n";
+  return code;
+}
+
 bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
   bool all = true;
   for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath),
                          StringRef(options.targetTokenizer)})
     if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
       heddle::Diagnostic &d = sink.errorInFile(Error::CannotRead, file, "", "cannot read it: " + Twine(ec.message()));
-      if (file == options.path && ec == std::errc::no_such_file_or_directory && isHubName(file)) {
-        std::string folder = file.split('/').second.str();
-        d.note({}, "heddle reads files of this machine. A model of Hugging Face's hub is fetched by");
-        d.note({}, "  hf download " + file.str() + " --local-dir " + folder);
-        d.note({}, "and compiled by: heddle compile " + folder);
-      }
+      if (file == options.path && ec == std::errc::no_such_file_or_directory && isHubName(file))
+        for (const std::string &line : fetching(file))
+          d.note({}, line);
       all = false;
     }
   return all;

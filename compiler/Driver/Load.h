@@ -18,6 +18,9 @@ namespace heddle {
 bool canRead(const ImportOptions &options, DiagnosticSink &sink);
 /// The same for another file: `Ok`, or the status of `Error::CannotRead` after printing the error.
 int canRead(const Console &console, llvm::StringRef file);
+/// Where `file` is the name of a repository of Hugging Face's hub and no file here: says how to fetch it, and returns
+/// the status; else `Ok`, also where the file cannot be read.
+int canFetch(const Console &console, llvm::StringRef file);
 
 /// If the model is a GGUF file: makes the texts that it stands for (`options.made`). False after an error.
 bool openGgufModel(ImportOptions &options, DiagnosticSink &sink);

@@ -45,6 +45,7 @@ struct CompileOptions {
   bool bench = true;        ///< whether it measures itself; false: --without=bench
   bool embed = true;        ///< false: weights in a second file next to the binary
   TargetOptions forTarget;
+  bool quiet = false;     ///< -q: no notes, no progress
   bool time = false;      ///< --time: where time and memory went, on standard error
   double timeout = 0;     ///< seconds; 0: none
   uint64_t maxMemory = 0; ///< bytes; 0: what the system has

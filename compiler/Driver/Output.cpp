@@ -111,7 +111,7 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, card, error, note);
   if (!code)
     return refused();
-  if (!note.empty())
+  if (!note.empty() && !options.quiet)
     console.err << "heddle: note: " << note << "\n";
   phase.reset();
   if (options.emit == "exe")

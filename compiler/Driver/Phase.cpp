@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Limits.h"
+#include "compiler/Driver/ProgressLine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include <sys/resource.h>
@@ -23,6 +24,7 @@ static double cpuSeconds() {
 
 Phase::Phase(StringRef kind, StringRef name, llvm::raw_ostream *say)
     : name(name), say(say), start(std::chrono::steady_clock::now()), cpuAtStart(say ? cpuSeconds() : 0) {
+  ProgressLine::bytes(0, 0);
   nowDoing(("the " + kind + (kind.empty() ? "" : " ") + name).str());
 }
 

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_TERMINALSTREAM_H
 #define HEDDLE_COMPILER_DRIVER_TERMINALSTREAM_H
 
+#include "compiler/Driver/ProgressLine.h"
 #include "heddle/terminal_output.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -26,6 +27,7 @@ private:
   rt::TerminalText text;
 
   void write_impl(const char *bytes, size_t size) override {
+    ProgressLine::erase();
     beneath << text.add({bytes, size});
     beneath.flush();
   }

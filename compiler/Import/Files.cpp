@@ -1,4 +1,5 @@
 // Opens what is imported: a description, or a Hugging Face directory whose config.json names a family; and the weights.
+#include "compiler/Import/Import.h"
 #include "compiler/Import/Importer.h"
 #include "compiler/Import/Weights/OtherKinds.h"
 
@@ -27,8 +28,7 @@ static std::optional<std::string> readText(const std::string &file, DiagnosticSi
   return std::move(read.bytes);
 }
 
-/// The family file for a model_type: the one with this name, else one that lists it.
-static std::optional<std::string> familyFor(StringRef type, const FamilyLibrary &families) {
+std::optional<std::string> heddle::familyFor(StringRef type, const FamilyLibrary &families) {
   auto lists = [&](StringRef name) {
     std::optional<StringRef> text = families.find(name);
     if (!text)

@@ -15,6 +15,9 @@ namespace heddle {
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, const ImportOptions &options,
                                               DiagnosticSink &sink);
 
+/// The family file for a model_type: the one with this name, else one that lists it; none if there is none.
+std::optional<std::string> familyFor(llvm::StringRef type, const FamilyLibrary &families);
+
 } // namespace heddle
 
 #endif // HEDDLE_COMPILER_IMPORT_IMPORT_H

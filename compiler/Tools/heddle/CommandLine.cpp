@@ -33,6 +33,9 @@ static const std::pair<const char *, const char *> kExamples[] = {
     {"check", R"(  heddle check models/gpt2                 accepted, or every reason why not
   heddle check model.json --json           the same for programs
 )"},
+    {"info", R"(  heddle info models/gpt2                  what it is, before it is compiled
+  heddle info model.safetensors --json     the same for programs, with every tensor
+)"},
     {"interpret", R"(  heddle interpret model.json -i in.safetensors -o out.safetensors
   heddle interpret models/gpt2 -i in.safetensors -o out.safetensors -n 5
 )"},
@@ -91,7 +94,7 @@ struct Unread {
 
 /// Where a command is that a compiled model has, not heddle.
 static std::string commandOfModel(llvm::StringRef word) {
-  if (!llvm::is_contained({"run", "generate", "chat", "serve", "bench", "info", "licences"}, word))
+  if (!llvm::is_contained({"run", "generate", "chat", "serve", "bench", "licences"}, word))
     return "";
   return "; a compiled model has it: heddle compile MODEL -o NAME, then ./NAME " + word.str();
 }
@@ -331,6 +334,7 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_flag(
       "--no-locations", unread.noLocations,
       "leave the places in the description out of --emit and --dump-ir; messages about such a file cannot point there");
+  sub->add_flag("-q,--quiet", c.quiet, "no notes and no progress; errors and warnings all the same");
   sub->add_flag("-v,--time", c.time, "say where time and memory went: phases, then functions");
   sub->add_option("--timeout", c.timeout, "give up after so many seconds (exit code 4)")->check(CLI::PositiveNumber);
   sub->add_option("--max-memory", c.maxMemory, "give up beyond so much memory, as 500M or 2G (exit code 4)")
@@ -347,6 +351,12 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   addArithmetic(check, line.compile, unread);
   check->add_flag("--json", unread.json, "one JSON array");
 
+  CLI::App *info = app.add_subcommand(
+      "info", "what a model is before it is compiled: family, weights, licence, tokenizer; from headers alone");
+  addInput(info, line, unread);
+  info->add_flag("--tensors", line.info, "each tensor in a separate line");
+  info->add_flag("--json", unread.json, "one JSON object, with every tensor");
+
   CLI::App *weights =
       app.add_subcommand("weights", "what weights a description or a config.json needs: names, shapes, types");
   addInput(weights, line, unread);
@@ -355,10 +365,14 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
   addInput(interpret, line, unread);
   addArithmetic(interpret, line.compile, unread);
-  interpret->add_option("-i,--input", look.inputs, "safetensors with the inputs by name; several, each with its -o")
+  interpret
+      ->add_option("-i,--input", look.inputs, "safetensors or .npz with the inputs by name; several, each with its -o")
       ->required()
       ->allow_extra_args(false);
-  interpret->add_option("-o,--output", look.outputs, "safetensors to write")->required()->allow_extra_args(false);
+  interpret->add_option("-o,--output", look.outputs, "safetensors, .npz or .npy to write")
+      ->required()
+      ->allow_extra_args(false);
+  interpret->add_flag("-q,--quiet", line.compile.quiet, "no progress");
   interpret->add_option("--stage", look.stage,
                         "interpret the IR after this stage (model; fused with --padded-rows=skip)");
   interpret->add_option(
@@ -374,14 +388,16 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   mask->add_option("--head", look.head, "the head that is drawn, where heads differ")->check(CLI::NonNegativeNumber);
   mask->add_option("--batch", look.batch, "the batch element that is drawn, where they differ")
       ->check(CLI::NonNegativeNumber);
-  mask->add_option("-i,--input", look.input, "safetensors with real data: ids, lengths, masks");
+  mask->add_option("-i,--input", look.input, "safetensors or .npz with real data: ids, lengths, masks");
   mask->add_option("--svg", look.output, "write a picture into this file, and no picture in letters");
   mask->add_flag("--json", unread.json, "one JSON object instead of text");
 
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify, line, unread);
   addArithmetic(verify, line.compile, unread);
-  verify->add_option("-i,--input", look.inputs, "safetensors with the inputs by name")->required()->expected(1);
+  verify->add_option("-i,--input", look.inputs, "safetensors or .npz with the inputs by name")->required()->expected(1);
+  verify->add_flag("--json", unread.json, "one JSON object");
+  verify->add_flag("-q,--quiet", line.compile.quiet, "no progress");
   verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
 }
 

@@ -12,7 +12,7 @@ struct CommandLine {
   std::string families;     ///< a folder of family files; empty: none
   std::string tokenizer;    ///< of `tokenize`: a file or a folder
   std::string chatTemplate; ///< of `template`: the same
-  bool info = false;        ///< of `template`
+  bool info = false;        ///< of `template`; of `info`: --tensors
   std::string part;         ///< of `reference`: "blocks"; empty: the page
   std::string described;    ///< of `schema`: a description; empty: any
 };

@@ -3,12 +3,15 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Defaults.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/ProgressLine.h"
 #include "compiler/Driver/TemplateCommand.h"
 #include "compiler/Driver/TerminalStream.h"
 #include "compiler/Gguf/GgufFolder.h"
 #include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Json/LocatedJson.h"
+#include "compiler/ModelInfo/ModelInfo.h"
 #include "compiler/Tokenizer/Tokenize.h"
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "heddle/input_file.h"
@@ -55,7 +58,7 @@ static int compileTo(const Console &console, CompileOptions &c) {
   if (!c.depfile.empty() && (c.output.empty() || c.output == "-"))
     return console.complain(Error::BadUsage, "--depfile says what a file is made of; it needs -o FILE");
   int code = compile(console, c);
-  if (unsaid && code == Ok)
+  if (unsaid && code == Ok && !c.quiet)
     console.err << "heddle: wrote " << escaped(c.output, c.output.size()) << "\n";
   return code;
 }
@@ -74,10 +77,19 @@ static int run(const Console &console, int argc, char **argv) {
   if (!line->families.empty())
     if ((code = readFamilies(console, line->families, c.import.families, c.alsoRead)))
       return code;
+  // What may take long; other commands read, or write as they go.
+  std::optional<ProgressLine> progress;
+  if (llvm::is_contained({"compile", "interpret", "verify"}, command) && llvm::errs().is_displayed() && !c.quiet)
+    progress.emplace();
   if (command == "compile")
     return compileTo(console, c);
+  if (command == "info")
+    return showInfo(console, c, look.json, line->info);
   if (command == "schema")
     return showSchema(console, line->described, c.import.families);
+  for (const std::string *file : {&line->tokenizer, &line->chatTemplate})
+    if ((code = canFetch(console, *file)))
+      return code;
   if (command == "tokenize") {
     std::vector<std::string> warnings;
     absl::StatusOr<ModelFolder> from = openTexts(line->tokenizer, warnings);
@@ -106,8 +118,8 @@ static int run(const Console &console, int argc, char **argv) {
     return console.complain(Error::BadUsage, "-o -: tensors go into a file; -o FILE names it");
   for (const std::string &output : look.outputs)
     if (std::string ending = otherFormatOf(output); !ending.empty())
-      return console.complain(Error::BadUsage,
-                              "-o " + output + ": safetensors are written, and the name ends in " + ending);
+      return console.complain(
+          Error::BadUsage, "-o " + output + ": safetensors, .npz and .npy are written, and the name ends in " + ending);
   if (interpreted && look.inputs.size() != look.outputs.size())
     return console.complain(Error::BadUsage, "there must be as many -o as -i");
   if (look.output == "-" && look.json)
@@ -161,8 +173,9 @@ static int onEnoughStack(Call &call) {
 int main(int argc, char **argv) {
   guardExits();
   TerminalStream terminal(llvm::outs());
+  MessageStream messages(llvm::errs());
   const Console console{llvm::outs().is_displayed() ? terminal : static_cast<llvm::raw_ostream &>(llvm::outs()),
-                        llvm::errs()};
+                        llvm::errs().is_displayed() ? messages : static_cast<llvm::raw_ostream &>(llvm::errs())};
   Call call{console, argc, argv, Ok};
   int code = onEnoughStack(call);
   dropUnheard(llvm::errs());

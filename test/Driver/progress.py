@@ -1,0 +1,76 @@
+"""What a person sees of a compilation that takes long: `progress.py HEDDLE WORK`. A screen of tmux is looked at ten times a second.
+
+The weights are a sparse file of zeros, which are rounded to 4 bits: seconds of work, and little on the disk. Ends in
+`N passed, N failed`, or says that it is skipped where there is no tmux."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
+import heddle_test  # noqa: F401
+from checks import check, finish
+
+heddle, work = sys.argv[1:]
+LAYERS, WIDTH = 40, 1024
+
+
+def model():
+    names = ["l.%d.weight" % i for i in range(LAYERS)]
+    size = WIDTH * WIDTH * 4
+    header = json.dumps({n: {"dtype": "F32", "shape": [WIDTH, WIDTH], "data_offsets": [i * size, (i + 1) * size]} for i, n in enumerate(names)}).encode()
+    with open(os.path.join(work, "model.safetensors"), "wb") as f:
+        f.write(len(header).to_bytes(8, "little") + header)
+        f.truncate(8 + len(header) + LAYERS * size)
+    with open(os.path.join(work, "model.json"), "w", encoding="utf-8") as f:
+        json.dump({"heddle": 1, "name": "wide", "inputs": {"x": "f32[B,%d]" % WIDTH}, "weights": "model.safetensors", "body": [{"repeat": LAYERS, "index": "i", "weights": "l.{i}", "body": [
+            {"x": {"linear": "x", "out": WIDTH, "bias": False, "weights": ""}}]}, {"y": "=x"}], "outputs": ["y"]}, f)
+
+
+def screens(command):
+    """Every line that the screen had, and its last contents."""
+    socket, seen = "heddle-%d" % os.getpid(), []
+
+    def tmux(*words):
+        return subprocess.run(["tmux", "-L", socket, *words], capture_output=True, text=True).stdout
+    tmux("-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "12", "sh", "-c", command + "; echo done; sleep 60")
+    try:
+        last = []
+        end = time.monotonic() + 120
+        while time.monotonic() < end and "done" not in last:
+            last = [line.rstrip() for line in tmux("capture-pane", "-p").splitlines() if line.strip()]
+            seen += last
+            time.sleep(0.1)
+    finally:
+        tmux("kill-server")
+    return seen, last
+
+
+def main():
+    if not shutil.which("tmux"):
+        print("skipped: there is no tmux")
+        return 0
+    os.makedirs(work)
+    model()
+    compiling = "cd '%s' && '%s' compile model.json --weights-dtype=int4 --without=bench,serve -o " % (work, heddle)
+    seen, last = screens(compiling + "program > report")
+    check(any(re.fullmatch(r"heddle: the weights, while code is generated, [0-9.]+ of [0-9.]+ MiB(, [0-9]+ s left)?", line) for line in seen), "a line of progress: %s" % sorted(set(seen)))
+    check(any("left" in line for line in seen), "the time that is left: %s" % sorted(set(seen)))
+    check(last == ["done"], "nothing is left of it: %s" % last)
+    seen, last = screens(compiling + "quiet -q > report")
+    check(set(seen) <= {"done"}, "-q: %s" % sorted(set(seen)))
+    # What is no terminal gets no progress.
+    ran = subprocess.run(["sh", "-c", compiling + "piped > report"], capture_output=True)
+    check(ran.stderr == b"" and ran.returncode == 0, "a pipe gets %r" % ran.stderr)
+    # Messages erase the line and stand by themselves.
+    seen, last = screens(compiling + "/nowhere/at/all")
+    check(last[-1] == "done" and any(line.startswith("heddle: error[") for line in last), "an error: %s" % last)
+    shutil.rmtree(work)
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
