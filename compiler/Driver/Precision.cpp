@@ -15,6 +15,7 @@
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Model/Transforms/SplitRepeat.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -26,15 +27,23 @@ static bool anyCodes(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Calls `visit` with the name of each tensor of a parameter, until it returns false. False: it did, or an index is
-/// neither a constant nor that of a repeat.
-static bool eachTensor(model::ParamOp op, llvm::function_ref<bool(StringRef)> visit) {
+/// One iteration of a repeat: the value that its index has in names.
+struct Iteration {
+  Value index;
+  int64_t number = 0;
+};
+
+/// Calls `visit` with the name of each tensor of a parameter, or of those of one iteration, until it returns false.
+/// False: it did, or an index is neither a constant nor that of a repeat.
+static bool eachTensor(model::ParamOp op, Iteration one, llvm::function_ref<bool(StringRef)> visit) {
   SmallVector<plan::IndexRange> ranges;
   SmallVector<int64_t> at;
   for (Value index : op.getIndices()) {
     std::optional<plan::IndexRange> range = plan::rangeOf(index);
     if (!range || range->first >= range->end)
       return false;
+    if (index == one.index)
+      range = {one.number, one.number + 1};
     ranges.push_back(*range);
     at.push_back(range->first);
   }
@@ -75,19 +84,22 @@ class StoredCodesOf {
 public:
   explicit StoredCodesOf(const WeightStore &store) : store(store) {}
 
-  /// How the tensors of `op` are coded, if all are so alike that one loop over layers reads them; nothing otherwise.
-  absl::StatusOr<model::CodedAttr> find(model::ParamOp op);
+  /// How the tensors of `op` are coded, or those of one iteration, if all are so alike that one loop over layers reads
+  /// them; nothing otherwise.
+  absl::StatusOr<model::CodedAttr> find(model::ParamOp op, Iteration one = {});
+  /// Lengths of the runs of iterations that are coded alike.
+  absl::StatusOr<SmallVector<int64_t>> runsOf(model::RepeatOp op);
 
 private:
   const WeightStore &store;
 };
 } // namespace
 
-absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
+absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op, Iteration one) {
   std::optional<Coding> common;
   std::string from;
   absl::Status status;
-  bool alike = eachTensor(op, [&](StringRef name) {
+  bool alike = eachTensor(op, one, [&](StringRef name) {
     const StoredTensor *tensor = store.find(name);
     if (!tensor || !tensor->coded || tensor->whole || tensor->shape().size() != 2)
       return false;
@@ -110,6 +122,45 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
   return model::CodedAttr::get(op.getContext(), *common, /*inOut=*/false, from);
 }
 
+absl::StatusOr<SmallVector<int64_t>> StoredCodesOf::runsOf(model::RepeatOp op) {
+  SmallVector<int64_t> runs;
+  SmallVector<model::CodedAttr> before, now;
+  for (int64_t i = 0, count = int64_t(op.getCount()); i < count; ++i) {
+    now.clear();
+    for (Operation *user : op.getIndex().getUsers()) {
+      absl::StatusOr<model::CodedAttr> coded =
+          find(cast<model::ParamOp>(user), {op.getIndex(), int64_t(op.getFirst()) + i});
+      if (!coded.ok())
+        return coded.status();
+      now.push_back(*coded);
+    }
+    if (i && now == before)
+      ++runs.back();
+    else
+      runs.push_back(1);
+    std::swap(before, now);
+  }
+  return runs;
+}
+
+/// Splits repeats so that each has layers that are coded alike: files of llama.cpp have some matrices of some layers in
+/// more bits.
+static absl::Status splitByCodes(ModuleOp module, StoredCodesOf &codes) {
+  SmallVector<model::RepeatOp> repeats;
+  module.walk([&](model::RepeatOp op) {
+    if (model::canSplit(op))
+      repeats.push_back(op);
+  });
+  for (model::RepeatOp op : repeats) {
+    absl::StatusOr<SmallVector<int64_t>> runs = codes.runsOf(op);
+    if (!runs.ok())
+      return runs.status();
+    if (runs->size() > 1)
+      model::splitRepeat(op, *runs);
+  }
+  return absl::OkStatus();
+}
+
 /// Marks the parameters whose tensors are integer codes that kernels can read: of a quantised directory, or of a GGUF
 /// file, of which config.json says nothing.
 static int markStoredCodes(const Console &console, ModuleOp module, const CompileOptions &options, Formats target) {
@@ -120,19 +171,21 @@ static int markStoredCodes(const Console &console, ModuleOp module, const Compil
   std::optional<WeightStore> store = openWeights(console, module, failed);
   if (!store || llvm::none_of(store->tensors(), [](const StoredTensor &t) { return t.coded; }))
     return failed;
+  StoredCodesOf codes(*store);
+  if (absl::Status status = splitByCodes(module, codes); !status.ok())
+    return complain(console, status);
   llvm::MapVector<StringAttr, SmallVector<model::ParamOp>> parameters;
   module.walk([&](model::ParamOp op) { parameters[op.getNameAttr()].push_back(op); });
-  StoredCodesOf codes(*store);
-  for (auto &[name, ops] : parameters) {
-    if (!llvm::all_of(ops, readsCodes))
-      continue;
-    absl::StatusOr<model::CodedAttr> coded = codes.find(ops.front());
-    if (!coded.ok())
-      return complain(console, coded.status());
-    for (model::ParamOp op : ops)
+  for (auto &[name, ops] : parameters)
+    for (model::ParamOp op : ops) {
+      if (!llvm::all_of(ops, readsCodes))
+        break;
+      absl::StatusOr<model::CodedAttr> coded = codes.find(op);
+      if (!coded.ok())
+        return complain(console, coded.status());
       if (*coded)
         op.setCodedAttr(*coded);
-  }
+    }
   return Ok;
 }
 

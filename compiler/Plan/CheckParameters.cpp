@@ -65,9 +65,10 @@ static std::string misplaced(ParamOp op, BlobEntryAttr entry) {
 }
 
 void heddle::plan::checkParameters(ModuleOp module, Report report) {
-  llvm::DenseMap<std::pair<Attribute, Attribute>, BlobEntryAttr> blob;
+  // A name may have several entries in one layout, each of other layers.
+  llvm::DenseMap<std::pair<Attribute, Attribute>, SmallVector<BlobEntryAttr, 1>> blob;
   for (BlobEntryAttr entry : blobOf(module))
-    blob[{entry.getName(), entry.getLayout()}] = entry;
+    blob[{entry.getName(), entry.getLayout()}].push_back(entry);
   module.walk([&](ParamOp op) {
     if (!op.getLayout() || !op.getOffset())
       return report(op, "has no place in the blob; the pass model-plan-parameters gives it one");
@@ -86,11 +87,14 @@ void heddle::plan::checkParameters(ModuleOp module, Report report) {
     SmallVector<int64_t> shape;
     for (const Size &n : op.getType().getSizes())
       shape.push_back(*n.constant());
-    BlobEntryAttr entry = blob.lookup({op.getNameAttr(), *op.getLayout()});
-    if (!entry || entry.getShape().asArrayRef() != ArrayRef(shape))
+    auto entries = blob.find({op.getNameAttr(), *op.getLayout()});
+    if (entries == blob.end() || entries->second.front().getShape().asArrayRef() != ArrayRef(shape))
       return report(op, "is no entry of the blob: 'model.blob' has none of its name, shape and layout");
-    if (std::string why = misplaced(op, entry); !why.empty())
-      report(op, why);
+    std::string why;
+    for (BlobEntryAttr entry : entries->second)
+      if (why = misplaced(op, entry); why.empty())
+        return;
+    report(op, why);
   });
 }
 

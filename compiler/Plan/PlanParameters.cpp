@@ -48,8 +48,10 @@ struct PlanParameters final : heddle::plan::impl::PlanParametersPassBase<PlanPar
   LayoutAttr bias(LinearOp op);
   LogicalResult separate(ParamOp op);
   LogicalResult note(ParamOp op);
+  Entry &entryOf(ParamOp op);
 
-  llvm::MapVector<std::pair<Attribute, Attribute>, Entry> entries;
+  /// By name and layout; of codes also by the range of indices, because other layers may be coded in another way.
+  llvm::MapVector<std::tuple<Attribute, Attribute, Attribute>, Entry> entries;
   llvm::DenseMap<Attribute, LayoutAttr> wholePanels; ///< name -> panels of all rows
   Arithmetic arithmetic;
   const plan::Target *target = nullptr;
@@ -136,8 +138,16 @@ LogicalResult PlanParameters::separate(ParamOp op) {
   return success();
 }
 
+Entry &PlanParameters::entryOf(ParamOp op) {
+  SmallVector<int64_t> ranges;
+  for (Value index : op.getIndices())
+    if (std::optional<plan::IndexRange> range = plan::rangeOf(index); range && op.getCoded())
+      ranges.append({range->first, range->end});
+  return entries[{op.getNameAttr(), op.getLayoutAttr(), DenseI64ArrayAttr::get(&getContext(), ranges)}];
+}
+
 LogicalResult PlanParameters::note(ParamOp op) {
-  Entry &entry = entries[{op.getNameAttr(), op.getLayoutAttr()}];
+  Entry &entry = entryOf(op);
   ModelTensorType type = op.getType();
   for (const Size &s : type.getSizes())
     if (!s.constant())
@@ -209,7 +219,7 @@ void PlanParameters::runOnOperation() {
   setBlob(module, blob, offset);
 
   module.walk([&](ParamOp op) {
-    Entry &e = entries[{op.getNameAttr(), op.getLayoutAttr()}];
+    Entry &e = entryOf(op);
     int64_t at = e.offset;
     for (auto [i, index] : llvm::enumerate(op.getIndices()))
       at += (plan::rangeOf(index)->base() - e.ranges[i].first) * e.strides[i];

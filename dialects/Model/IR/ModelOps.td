@@ -402,13 +402,13 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     inv = 127 / b, s = b / 127, and q = x * inv rounded to the nearest integer, ties to even. If inv is not finite, all
     q are 0; if one x is a NaN or an infinity, s is NaN. A unit of features is a group, or r features of a larger
     group. The integer sum of a unit is exact: t = sum of q * (integer - zero), and so is R = sum of q. The rest is in
-    f32, ascending, with w and u, the scale and the minimum of the group, and y = z = 0 at the beginning:
+    f32, ascending, with w and u, the scale and the minimum of the group, and y = z = 0 at the beginning.
 
-    - groups of up to r: z = fma(t, w, z) and, with minima, z = fma(R, u, z) over the units of r features, then
-      y = fma(z, s, y) and z = 0;
-    - larger ones: z = fma(t, s, z) over the units of a group, then y = fma(z, w, y) and z = 0;
-    - two levels, with d and e of the super-group: z = fma(t, subscale, z) over the units of r features, v = z * d,
-      with minima v = fma(e, M, v), where M = sum of subminimum * R is exact, then y = fma(v, s, y) and z = 0.
+    - Groups of up to r: over the units of r features z = fma(t, w, z), and with minima z = fma(R, u, z). Then
+      y = fma(z, s, y) and z = 0.
+    - Larger groups: over the units of a group z = fma(t, s, z). Then y = fma(z, w, y) and z = 0.
+    - Two levels, with d and e of the super-group: over the units of r features z = fma(t, subscale, z), and M, the sum
+      of subminimum * R, is exact. Then v = z * d, with minima v = fma(e, M, v), y = fma(v, s, y) and z = 0.
 
     So the bits of a row depend on that row alone, and are the same on every processor.
     - (C1) W has rank 2 and n features.

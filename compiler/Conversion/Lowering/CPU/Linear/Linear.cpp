@@ -11,6 +11,7 @@
 #include "compiler/Conversion/Lowering/CPU/Linear/CodedSums.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/LinearKernel.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/PreparedRows.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/UnpackPanel.h"
 #include "compiler/Conversion/Lowering/Language/Element.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,6 +28,8 @@ static constexpr int64_t kLineWords = 16; ///< of a line of the caches
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
+/// From so many on it pays to unpack codes for them.
+static constexpr int64_t kTilesToUnpack = 2;
 /// From so many tiles of most rows on it pays that the first one leaves its panel of 16 bits in f32 for the others:
 /// writing the panel costs as much time as about 12 tiles save (README.md).
 static constexpr int64_t kTilesToWiden = 16;
@@ -57,8 +60,11 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
   auto args = block->getArguments();
   if (step.arithmetic.integers())
     record.emplace(step.arithmetic, step.k, productsOf(op));
+  manyRecord = record;
+  if (unpacksPanels(op))
+    manyRecord->coding = unpackedCoding(record->coding, record->products);
   if (multipliesMatrices(op))
-    matrix.emplace(c, step, record, width);
+    matrix.emplace(c, step, manyRecord, width);
   if (preparationOf(op).panelBytes) {
     (record ? unpacked : step.arithmetic.halves() ? widened : decoded) = args.back();
     args = args.drop_back();
@@ -132,18 +138,19 @@ Value LinearKernel::turnOfTile(Value row) {
 Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source,
                                  int64_t first, int64_t count) {
   Type i8 = c.b.getI8Type();
-  CodedSums codes(c, *record, width);
+  CodedSums codes(c, source.codes ? *manyRecord : *record, width);
   CodedSums::Tile tile{{}, {}, mr, pn, first, count, stream, 0, {}, {}, {}};
   tile.left = c.at(x, c.mul(row, record->bytes), i8);
   Value panels = c.at(w, c.constant(record->coding.orderBytes(step.k)), i8);
-  tile.stream = c.at(panels, c.mul(panel, codes.panelBytes()), i8);
+  Value stored = c.at(panels, c.mul(panel, record->coding.panelBytes(width, step.k)), i8);
+  tile.stream = source.codes ? source.codes : stored;
   if (!stream && !isSmall())
     tile.meanwhile = [=](Value part, int64_t parts) { fetchEnds(row, panel, mr, first, count, part, parts); };
   if (stream) {
     tile.ahead = tiles.getAhead() * width * 4;
   } else if (!first) {
     Value part = c.mul(c.mul(turnOfTile(row), codes.turns()), source.share);
-    tile.next = c.at(tile.stream, c.add(part, source.distance), i8);
+    tile.next = c.at(stored, c.add(part, source.distance), i8);
     tile.share = source.share;
   }
   return codes.sums(tile);
@@ -379,7 +386,7 @@ void LinearKernel::wide() {
       size = codes.panelBytes();
       step = (size + codes.turns() - 1) / codes.turns();
     }
-    Source source{c.max(c.div(c.constant(step), high), c.constant(1)), c.constant(size), {}, {}};
+    Source source{c.max(c.div(c.constant(step), high), c.constant(1)), c.constant(size), {}, {}, {}};
     if (!tiles.getAhead())
       source.distance = c.select(c.less(high, c.constant(2)), c.constant(0), source.distance);
     decode(panel);
@@ -388,12 +395,23 @@ void LinearKernel::wide() {
     };
     auto throughReals = [&] {
       Value second = c.add(begin, tall);
-      Source first = source, rest{c.max(c.div(c.constant(step / 2), high), c.constant(1)), source.distance, {}, {}};
+      Source first = source, rest = source;
+      rest.share = c.max(c.div(c.constant(step / 2), high), c.constant(1));
       first.to = rest.reals = widened;
       tallTiles(begin, second, first);
       tallTiles(second, whole, rest);
     };
-    if (widened)
+    auto throughBytes = [&] {
+      CodedSums codes(c, *manyRecord, width);
+      Source open = source;
+      open.codes = unpacked;
+      open.share = c.max(c.div(c.constant((size + codes.turns() - 1) / codes.turns()), high), c.constant(1));
+      unpackPanel(c, record->coding, record->products, this->step.k, width, bytesOfPanel(panel), unpacked);
+      tallTiles(begin, whole, open);
+    };
+    if (unpacked)
+      c.when(c.less(c.constant(kTilesToUnpack - 1), high), throughBytes, [&] { tallTiles(begin, whole, source); });
+    else if (widened)
       c.when(c.less(c.constant(kTilesToWiden - 1), high), throughReals, [&] { tallTiles(begin, whole, source); });
     else
       tallTiles(begin, whole, source);

@@ -44,14 +44,16 @@ private:
     Value share, distance;
     Value reals; ///< its panel in f32, where a tile before it has widened it; else null
     Value to;    ///< where it leaves its panel in f32, if it does; else null
+    Value codes; ///< its unpacked panel of codes; else null
   };
-  std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
-  std::optional<MatrixSums> matrix; ///< where there are matrix registers for it
-  Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
-  Value widened;                    ///< the same for a panel of 16 bits, which the first tile of many widens
-  Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
-  std::optional<KeptRows> kept;     ///< how the result is laid out, if not as rows of f32
-  Value gates;                      ///< of rows, whose sums nothing reads where it is 0; null where there is none
+  std::optional<IntegerRow> record;     ///< of a row, where integers are multiplied
+  std::optional<IntegerRow> manyRecord; ///< the same, with the codes that tiles of many rows multiply
+  std::optional<MatrixSums> matrix;     ///< where there are matrix registers for it
+  Value decoded;                        ///< where a panel of codes is decoded, by `decoder`; null where none is
+  Value widened;                        ///< the same for a panel of 16 bits, which the first tile of many widens
+  Value unpacked;                       ///< where a panel of codes is unpacked for many rows; null where none is
+  std::optional<KeptRows> kept;         ///< how the result is laid out, if not as rows of f32
+  Value gates;                          ///< of rows, whose sums nothing reads where it is 0; null where there is none
   mlir::func::FuncOp decoder;
 
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/CPU/Linear/LinearKernel.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/UnpackPanel.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -25,8 +26,7 @@ void LinearKernel::matrixTile(MatrixSums::Tile tile, Value row, Value panel, Val
   int64_t vectors = width / c.lanes, most = std::max<int64_t>(MatrixTiles::sums / (tile.high * tile.panels), 1);
   auto meanwhile = tile.meanwhile;
   tile.left = c.at(x, c.mul(row, record ? record->bytes : step.pitch * 4), i8);
-  tile.stream = bytesOfPanel(panel);
-  tile.codes = unpacked;
+  tile.stream = unpacked ? unpacked : bytesOfPanel(panel);
   for (tile.first = 0; tile.first < vectors; tile.first += tile.count) {
     tile.count = std::min(most, vectors - tile.first);
     tile.meanwhile = tile.first ? nullptr : meanwhile; // the first pass fetches for all
@@ -77,7 +77,7 @@ void LinearKernel::wideMatrix() {
     Value share = c.mul(c.div(c.add(turns, panelBytes() / kLine - 1), turns), kLine); // bytes of a step
     Value next = c.at(bytesOfPanel(panel), c.constant(panelBytes()), i8);
     if (unpacked)
-      MatrixSums::unpack(c, record->coding, step.k, width, bytesOfPanel(panel), unpacked);
+      unpackPanel(c, record->coding, record->products, step.k, width, bytesOfPanel(panel), unpacked);
     c.loop(begin, end, most, [&](Value row) {
       Value count = c.min(c.sub(end, row), c.constant(most));
       Value done = c.mul(c.div(c.sub(row, begin), c.constant(most)), steps);
@@ -90,7 +90,7 @@ void LinearKernel::wideMatrix() {
           });
           fetchEnds(row, panel, high * half, 0, std::min<int64_t>(width / c.lanes, 2), at, steps);
         };
-        matrixTile({{}, {}, {}, high, 1, 0, 0, meanwhile}, row, panel, count);
+        matrixTile({{}, {}, high, 1, 0, 0, meanwhile}, row, panel, count);
       };
       c.when(c.less(c.constant(half), count), [&] { tile(2); }, [&] { tile(1); });
     });
@@ -118,7 +118,7 @@ void LinearKernel::narrowMatrix() {
       c.when(c.equal(panel, from),
              [&] { c.loop(c.constant(0), c.constant(matrix->steps()), 1, [&](Value at) { fetch(panel, at); }); });
     auto meanwhile = [&](Value at) { fetch(c.add(panel, count), at); };
-    matrixTile({{}, {}, {}, 1, count, 0, 0, meanwhile}, c.constant(0), panel, rows);
+    matrixTile({{}, {}, 1, count, 0, 0, meanwhile}, c.constant(0), panel, rows);
   };
   c.loop(from, whole, most, [&](Value panel) { tile(panel, most); });
   if (most > 1)

@@ -102,13 +102,9 @@ void MatrixSums::integers(const Tile &tile, Value unit, Value to) {
   const Coding &coding = record->coding;
   int64_t line = panel * 4, inGroup = coding.features(record->k) / record->unit;
   int64_t turns = record->unit / Tiles::bytes;
-  Value codes;
-  if (tile.codes) {
-    codes = byte(tile.codes, c.mul(unit, record->unit * panel));
-  } else {
-    Value group = byte(tile.stream, c.mul(c.div(unit, c.constant(inGroup)), coding.sectionBytes(panel, record->k)));
-    codes = byte(byte(group, c.mul(c.rem(unit, c.constant(inGroup)), record->unit * panel)), coding.headBytes(panel));
-  }
+  Value group = byte(tile.stream, c.mul(c.div(unit, c.constant(inGroup)), coding.sectionBytes(panel, record->k)));
+  Value inside = c.mul(c.rem(unit, c.constant(inGroup)), record->unit * panel);
+  Value codes = byte(byte(group, inside), coding.headBytes(panel));
   Value left = byte(tile.left, c.mul(unit, record->unit));
   for (int64_t i = 0; i < tile.high * vectors(tile); ++i)
     Tiles::zero(c, i);
@@ -228,31 +224,4 @@ void MatrixSums::sumsOfBytes(const Tile &tile) {
   }
   if (rest)
     reals(tile, c.constant(whole), rest, integersOf[whole % 2]);
-}
-
-int64_t MatrixSums::unpackedBytes(const Coding &coding, int64_t k, int64_t panel) {
-  return coding.groups(k) * coding.features(k) * panel;
-}
-
-bool MatrixSums::unpacks(const Coding &coding) { return coding.bits != 8; }
-
-void MatrixSums::unpack(Code &c, const Coding &coding, int64_t k, int64_t panel, Value stream, Value to) {
-  Type i8 = c.b.getI8Type(), i32 = c.b.getI32Type();
-  int64_t features = coding.features(k), line = panel * 4;
-  auto byte = [&](Value base, Value at) { return c.at(base, at, i8); };
-  c.loop(c.constant(0), c.constant(coding.groups(k)), 1, [&](Value number) {
-    Value group = byte(byte(stream, c.mul(number, coding.sectionBytes(panel, k))), c.constant(coding.headBytes(panel)));
-    Value bytes = byte(to, c.mul(number, features * panel));
-    c.loop(c.constant(0), c.constant(features / coding.blockFeatures()), 1, [&](Value s) {
-      Value from = byte(group, c.mul(s, coding.blockLines() * line));
-      Value lines = byte(bytes, c.mul(s, coding.blockFeatures() * panel));
-      for (int64_t n = 0; n < panel; n += c.lanes) {
-        auto load = [&](int64_t l) { return Values{c.loadLanes(i32, byte(from, c.constant(l * line + n * 4)))}; };
-        eachQuad(c, coding, load, [&](int64_t quad, const Values &codes) {
-          Value word = multipliedBytes(c, coding, Products::Quads, codes.front()).bytes;
-          c.storeLanes(word, byte(lines, c.constant(quad * line + n * 4)));
-        });
-      }
-    });
-  });
 }

@@ -3,7 +3,7 @@
 // What a tile of up to 32 rows by up to 32 results does where the processor has matrix registers (MatrixTiles.h). Rows
 // are those of scratch, pairs of bf16 or records (IntegerRows.h); there are as many after the last one as a register
 // holds, with anything in them. Weights are laid out as for vectors: a panel is what a register wants, 64 bytes of each
-// row of words. Codes of fewer than 8 bits are unpacked first. Sums are left in memory, f32 [32][results of the tile].
+// row of words. Codes have 8 bits (UnpackPanel.h). Sums are left in memory, f32 [32][results of the tile].
 //
 // Sums of pairs are not those of vdpbf16ps, so these registers make all of them, of one row too. Sums of bytes are
 // exact: whatever follows is done as in CodedSums.h, in the same order, and gives the same bits.
@@ -37,7 +37,6 @@ public:
   struct Tile {
     Value left;   ///< the first row
     Value stream; ///< the first byte of the first panel
-    Value codes;  ///< the first byte of its unpacked codes; null where they are in the stream
     int64_t high; ///< registers of rows, 1 or 2
     int64_t panels, first,
         count; ///< vectors [first, first + count) of each of so many panels: up to 4 registers of sums
@@ -48,13 +47,6 @@ public:
   void sums(const Tile &tile) { record ? sumsOfBytes(tile) : sumsOfPairs(tile); }
   /// Where the sum of a row (index) and the first result of vector j of the tile is.
   Value at(const Tile &tile, Value row, int64_t j);
-
-  /// Whether codes have to be unpacked, and that: writes those of the panel at `stream` to `to` as the bytes that are
-  /// multiplied, words [features / 4][panel].
-  static bool unpacks(const Coding &coding);
-  static void unpack(Code &c, const Coding &coding, int64_t k, int64_t panel, Value stream, Value to);
-  /// Bytes of such a panel.
-  static int64_t unpackedBytes(const Coding &coding, int64_t k, int64_t panel);
 
 private:
   Value byte(Value base, Value at) { return c.at(base, at, c.b.getI8Type()); }

@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Lowering/CPU/Linear/IntegerRows.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/KeptRows.h"
 #include "compiler/Conversion/Lowering/CPU/Linear/MatrixSums.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/UnpackPanel.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;
@@ -25,10 +26,10 @@ static int64_t panelBytes(LinearOp op, const Arithmetic &arithmetic, int64_t k) 
   int64_t panel = weightLayoutOf(op).panel;
   if (!arithmetic.coding)
     return widensPanels(op, arithmetic, k) ? LinearScratch::linesOf(4 * k * panel) : 0;
-  int64_t bytes = MatrixSums::unpackedBytes(arithmetic.coding, k, panel);
+  const Coding &coding = arithmetic.coding;
   if (!arithmetic.dots)
-    return LinearScratch::linesOf(4 * bytes);
-  return MatrixSums::unpacks(arithmetic.coding) && multipliesMatrices(op) ? LinearScratch::linesOf(bytes) : 0;
+    return LinearScratch::linesOf(4 * coding.sections(k) * coding.sectionFeatures(k) * panel);
+  return unpacksPanels(op) ? LinearScratch::linesOf(unpackedCoding(coding, productsOf(op)).panelBytes(panel, k)) : 0;
 }
 
 plan::Preparation heddle::loops::registerPreparation(LinearOp op) {
