@@ -148,7 +148,7 @@ void heddle::printFacts(const ModelFacts &facts, bool everyTensor, llvm::raw_ost
                                       : "no");
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < facts.problems.size() && i < kShown; ++i)
-    line(facts.problems[i].isError ? "" : "warning", facts.problems[i].message);
+    line(facts.problems[i].isError ? "" : "warning", StringRef(facts.problems[i].message).split('\n').first.str());
   for (const std::string &what : facts.missing)
     line("needs", what);
   if (!facts.tensors.empty())

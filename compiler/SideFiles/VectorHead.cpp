@@ -23,7 +23,7 @@ class ModuleTable final : public WeightTable {
 public:
   /// False after an error.
   bool open(const VectorModule &module, bool headersOnly, DiagnosticSink &sink) {
-    std::unique_ptr<WeightTable> one = openWeights(module.folder, CodedScheme(), headersOnly, sink);
+    std::unique_ptr<WeightTable> one = openWeights(module.folder, CodedScheme(), {}, headersOnly, sink);
     bool good = one != nullptr;
     tables.push_back({module.name, std::move(one)});
     return good;

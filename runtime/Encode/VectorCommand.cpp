@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Args.h"
-#include "runtime/Core/SafeTensors.h"
+#include "runtime/Core/TensorFile.h"
 #include "runtime/Encode/LineSource.h"
 #include "runtime/Encode/Vectors.h"
 #include "runtime/Program/Commands.h"
@@ -255,7 +255,7 @@ static Status vectorCommand(Model &model, const Arguments &words) {
     return missingText("a text");
   std::string from = args.get("--lines");
   if (args.has("--output"))
-    HEDDLE_TRY(checkOutput(model, output, from == "-" ? "" : from));
+    HEDDLE_TRY(checkOutput(model, output, from.empty() || from == "-" ? Texts{} : Texts{from}));
   StartOptions start;
   HEDDLE_TRY(readStart(args, start));
   Tokenizer tokenizer;
