@@ -157,7 +157,7 @@ done
 all_beside
 
 say "lit"
-timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$slots" --timeout 300 "${left_out[@]}" --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
+timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$((jobs + 2))" --timeout 300 "${left_out[@]}" --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
 status=$?
 ((status == 0)) || head -c 60000 "$log/lit.log"
 /usr/bin/python3 test/support/totals.py lit "$log/lit.json" >"$log/lit.total"

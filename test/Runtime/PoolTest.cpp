@@ -48,10 +48,12 @@ TEST(Pool, BarrierOrdersNeighbours) {
 /// Every phase has dims[0] parts; its taker counts it. Thread 0 is held up in its first part.
 void dealt(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims, void *const *tensors, char *, const char *) {
   auto *counts = static_cast<std::atomic<int> *>(tensors[0]);
+  bool held = tid == 0;
   for (int64_t phase = 0; phase < kPhases; ++phase) {
     for (int64_t part; (part = heddle_take(ctx, tid, dims[0])) >= 0;) {
-      if (tid == 0 && phase == 0)
+      if (held)
         usleep(2000);
+      held = false;
       ++counts[phase * dims[0] + part];
     }
     EXPECT_EQ(heddle_take(ctx, tid, dims[0]), -1);
