@@ -237,7 +237,7 @@ static void printServeOptions() {
 static void printVectorOptions(const Card &card) {
   const VectorRules &rules = card.vectors;
   printf("  --json                    a JSON object a text: {\"embedding\": [...], \"tokens\": N}\n"
-         "  --output FILE             all vectors as one tensor f32[texts, D] in a safetensors file\n"
+         "  --output FILE             all vectors as one f32[texts, D]: FILE.npy, .npz or .safetensors\n"
          "  --dimensions N            the first N numbers of each vector\n"
          "  --normalize, --no-normalize\n"
          "                            vectors of length 1, or not (default: %s)\n"

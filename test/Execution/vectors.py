@@ -159,6 +159,7 @@ def poolings(heddle, work):
     near([float(x) for x in numbers[1].split()], unit(means[5]), "two texts, as numbers")
     made = os.path.join(work, "all.safetensors")
     check(said(binary, *TEXTS[3:5], "--output", made).returncode == 0 and tensors.read(made)["vectors"].shape == (2, WIDTH), "--output")
+    check(said(binary, *TEXTS[3:5], "--output", made[:-11] + "npy").returncode == 0 and (np.load(made[:-11] + "npy") == tensors.read(made)["vectors"]).all(), "--output of NumPy")
     check((tensors.read(made)["vectors"] == np.array([u["embedding"] for u in usual[3:5]], np.float32)).all(), "--output: the same bits")
     r = said(binary, "--similarity", "--json", TEXTS[0], *TEXTS[3:6])
     scores = json.loads(r.stdout)
