@@ -184,8 +184,8 @@ std::optional<PreTokenizer> preTokenizerNamed(StringRef name) {
 StringRef whyPreTokenizerIsRefused(StringRef name) {
   static constexpr struct {
     StringLiteral name, why;
-  } refused[] = {{"kimi-k2", "words are cut by a program of its own"},
-                 {"afmoe", "digits are cut by a program of its own"},
+  } refused[] = {{"kimi-k2", "a separate program cuts words"},
+                 {"afmoe", "a separate program cuts digits"},
                  {"whitespace", "words without bytes (jina-bert)"},
                  {"chameleon", "images are tokens"}};
   for (const auto &[known, why] : refused)

@@ -42,7 +42,7 @@ def changed(values, r, pre):
         i = r.randrange(n)
         if k == 0:
             v[G + r.choice(["add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces"])] = r.random() < 0.5
-        elif k == 1:
+        elif k == 1 and G + "token_type" in v:
             v[G + "token_type"][i] = r.choice([1, 2, 3, 4, 6])
         elif k == 2 and G + "scores" in v:
             v[G + "scores"][i] = r.choice([0.0, -1.5, -1e9, r.uniform(-20, 0), v[G + "scores"][r.randrange(n)]])
@@ -62,7 +62,7 @@ def changed(values, r, pre):
             v["tokenizer.chat_template"] = TEMPLATES[0]
             v["tokenizer.chat_templates"] = ["rag", "tool_use"]
             v["tokenizer.chat_template.rag"] = v["tokenizer.chat_template.tool_use"] = TEMPLATES[1]
-        elif k == 10:
+        elif k == 10 and G + "token_type" in v:
             used = {v.get(G + role + "_token_id") for role in ("bos", "eos", "unknown", "seperator", "padding", "mask", "cls")}
             if i > 110 and i not in used:
                 v[G + "token_type"][i] = 5
