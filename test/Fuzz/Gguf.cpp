@@ -79,7 +79,7 @@ void Maker::randomValue(const std::string &key) {
 
 void Maker::chooseTensors() {
   heads = 1 + r.below(3);
-  int64_t n = heads * 2 * (1 + r.below(4));
+  int64_t n = heads * 2 * (1 + r.below(4)), experts = 1 + r.below(3);
   llvm::ArrayRef<GgufTypeRow> types = ggufTypes();
   for (const char *name : {"blk.0.attn_q.weight", "blk.0.attn_k.weight", "blk.1.ffn_up.weight", "blk.1.ffn_up.scale",
                            "blk.0.ffn_gate_exps.weight", "blk.0.ffn_gate_exps.scale", "output_norm.weight",
@@ -95,14 +95,14 @@ void Maker::chooseTensors() {
     int64_t k = t.type->elements * (1 + r.below(2));
     t.shape = {k, n};
     if (called.ends_with(".scale"))
-      t.shape = {r.oneIn(2) ? 1 : 2};
+      t.shape = {r.oneIn(20) ? 4 : called.contains("exps") ? experts : 1};
     else if (called.contains("exps"))
-      t.shape.push_back(1 + r.below(3));
+      t.shape.push_back(experts);
     else if (called.contains("bias"))
       t.shape = {n};
     else if (called.contains("norm") || called.contains("shexp"))
       t.shape = {k};
-    if (t.shape[0] % t.type->elements)
+    if (t.shape[0] % t.type->elements || (t.shape.size() == 1 && !r.oneIn(20))) // vectors are no blocks
       t.type = &types[size_t(r.below(3))];
     int64_t elements = 1;
     for (int64_t d : t.shape)
@@ -114,7 +114,8 @@ void Maker::chooseTensors() {
 
 std::string Maker::run() {
   chooseTensors();
-  std::string architecture = r.pick<std::string>({"llama", "gemma", "gpt2", "qwen2moe", "llama", "qwen2moe", "nobody"});
+  std::string architecture = r.pick<std::string>(
+      {"llama", "gemma", "gpt2", "qwen2moe", "gemma", "gpt2", "llama", "llama", "qwen2moe", "qwen2moe", "nobody"});
   bool split = r.oneIn(16);
   int64_t more = r.below(6), alignment = r.oneIn(4) ? 1 << r.below(9) : 32;
   out = "GGUF";

@@ -239,9 +239,10 @@ private:
 
 std::unique_ptr<CodedTensor> ggufTensor(GgufTarget target) {
   const GgufSource &first = target.sources.front();
-  bool blocks = isBlocks(first.type) && first.features == target.shape.back() && !target.rows.hasZeros() &&
-                llvm::all_of(target.sources,
-                             [&](const GgufSource &s) { return s.type == first.type && s.factor == first.factor; });
+  bool blocks = isBlocks(first.type) && first.features == target.shape.back() && target.minus == 0 &&
+                !target.rows.hasZeros() && llvm::all_of(target.sources, [&](const GgufSource &s) {
+                  return s.type == first.type && s.factor == first.factor;
+                });
   if (blocks)
     return std::make_unique<Blocks>(std::move(target));
   return std::make_unique<Rows>(std::move(target));
