@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -34,11 +35,14 @@ static absl::StatusOr<Tensor> readWhole(const Source &source, const Stored &stor
 
 std::vector<AdapterChoice> heddle::adaptersOf(ModuleOp module) {
   std::vector<AdapterChoice> adapters;
-  std::string error;
   if (auto list = module->getAttrOfType<ArrayAttr>("model.adapters"))
-    for (StringAttr text : list.getAsRange<StringAttr>())
-      if (std::optional<AdapterChoice> adapter = AdapterChoice::parse(text, error))
-        adapters.push_back(std::move(*adapter));
+    for (StringAttr text : list.getAsRange<StringAttr>()) {
+      // Unlike an argument it always ends in a scale, whatever folders there are.
+      auto [folder, number] = text.getValue().rsplit(':');
+      AdapterChoice adapter{folder.str(), 1};
+      if (!folder.empty() && !number.getAsDouble(adapter.scale) && std::isfinite(adapter.scale))
+        adapters.push_back(std::move(adapter));
+    }
   return adapters;
 }
 

@@ -87,7 +87,7 @@ def run(*words):
 
 def weights(model, *words):
     """The packed weights, and what the compiler says."""
-    status, said = run(heddle, "compile", model, "-o", path("out"), "--no-embed", "--without=serve,chat,bench", *words)
+    status, said = run(heddle, "compile", model, "-o", path("out"), "--quick", "--no-embed", "--without=serve,chat,bench", *words)
     if status:
         return None, said
     with open(path("out.weights"), "rb") as f:
