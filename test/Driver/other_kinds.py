@@ -30,7 +30,7 @@ def refused(what, path, *says):
 
 noise = bytes(range(256)) * 8
 kinds = {
-    "model.gguf": (b"GGUF\3\0\0\0" + noise, "this is a GGUF/GGML file (llama.cpp), not JSON", "--weights=FILE.gguf"),
+    "model.gguf": (b"GGUF\3\0\0\0" + noise, "506097522914230528", "fetch it again"),
     "model.pt": (b"PK\3\4\x14\0 archive/data.pkl" + noise, "a PyTorch checkpoint", "save_file"),
     "old.bin": (b"\x80\2}q\0." + noise, "a pickle", "save_file"),
     "x.npy": (b"\x93NUMPY\1\0" + noise, "a NumPy array (.npy), not JSON", "name a description"),
@@ -58,7 +58,7 @@ with open(weights, "rb") as f:
 
 file("gguf/a-Q4_K.gguf", b"GGUF")
 refused("a directory with a GGUF alone", os.path.join(work, "gguf"), "neither config.json nor model.json in this directory; it holds a-Q4_K.gguf",
-        "that the GGUF was made from")
+        "name the GGUF file itself")
 refused("a directory with weights alone", os.path.join(work, "alone"), "it holds model.safetensors", "put the config.json")
 os.makedirs(os.path.join(work, "empty"))
 refused("an empty directory", os.path.join(work, "empty"), "neither config.json nor model.json", "name the directory of a model")

@@ -162,6 +162,8 @@ absl::StatusOr<GgufArchitecture> architectureOf(const GgufFile &file) {
   addNames(table["names"], (*found)["names"], rows);
   for (auto &[from, row] : rows)
     architecture.names.push_back(std::move(row));
+  for (const Json &key : found->value("unlike", Json::array()))
+    architecture.unlike.push_back(key.get<std::string>());
   return architecture;
 }
 

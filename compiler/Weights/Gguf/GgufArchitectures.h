@@ -19,6 +19,8 @@ struct GgufName {
 struct GgufArchitecture {
   std::string name;
   std::vector<GgufName> names;
+  /// Keys that mean something else than the members of config.json that they are held against.
+  std::vector<std::string> unlike;
 
   struct Match {
     const GgufName *row;

@@ -489,9 +489,15 @@ absl::StatusOr<GgufView> openGguf(InputFile input) {
   GgufView view;
   view.architecture = *std::move(architecture);
   std::string prefix = view.architecture.name + ".";
+  // config.json does not count layers that predict one token more.
+  double more = double(ggufInteger(*file, view.architecture.name, "nextn_predict_layers").value_or(0));
   for (const auto &[key, value] : file->values())
-    if (std::optional<double> number = value.number(); number && llvm::StringRef(key).starts_with(prefix))
-      view.stated.push_back({file->path(), key, prefix.size(), *number, value.byte()});
+    if (std::optional<double> number = value.number(); number && llvm::StringRef(key).starts_with(prefix)) {
+      llvm::StringRef common = llvm::StringRef(key).drop_front(prefix.size());
+      if (!llvm::is_contained(view.architecture.unlike, common))
+        view.stated.push_back(
+            {file->path(), key, prefix.size(), *number - (common == "block_count" ? more : 0), value.byte()});
+    }
   if (absl::Status status = Viewer(*file, view).run(); !status.ok())
     return status;
   view.files = file->takeFiles();
