@@ -63,7 +63,7 @@ TEST(Input, WrongFilesAreRecognised) {
            {std::string("\x80\x02}q\0.", 6), Error::Pickle, "save_file"},
            {"PK\x03\x04 archive/data.pkl", Error::Pickle, "save_file"},
            {"PK\x03\x04 weights.npy", Error::OtherKind, "save_file"},
-           {gguf, Error::Gguf, "--weights=FILE.gguf"},
+           {gguf, Error::Gguf, "make a GGUF file"},
            {"\x1f\x8b\x08 deflated", Error::Packed, "gunzip"},
            {"\xfd"
             "7zXZ",
