@@ -186,15 +186,18 @@ void Gatherer::listMissing(ArrayRef<NeededWeight> needed) {
 void Gatherer::readTexts(const TextBlobs &words) {
   facts.whyNoTokenizer = words.note;
   std::string error;
+  bool inFile = facts.kind == "a GGUF file";
   if (std::unique_ptr<rt::TextCodec> codec = words.blob.empty() ? nullptr : rt::TextCodec::open(words.blob, error)) {
     facts.ids = codec->size();
-    facts.tokenizer = "yes";
+    facts.tokenizer = inFile ? "in the file" : "yes";
     for (StringRef name : {"tokenizer.json", "vocab.json", "vocab.txt", "source.spm"})
       if (facts.tokenizer == "yes" && isThere(inFolder(name).c_str()))
         facts.tokenizer = name.str();
   }
-  if (words.templates.empty())
+  if (words.templates.empty() || inFile) {
+    facts.chatTemplate = words.templates.empty() ? "" : "in the file";
     return;
+  }
   DiagnosticSink quiet;
   ChatTemplates templates;
   readChatTemplates(folder, options.chatTemplate, quiet, templates);

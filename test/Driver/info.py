@@ -124,6 +124,17 @@ said = info(at("alone.safetensors"), "--json")
 check(said["kind"] == "tensors (safetensors)" and said["parameters"] == 16 and said["types"]["F32"] == {"tensors": 2, "numbers": 12, "bytes": 48}, "alone: %s" % said)
 has(info(at("alone.safetensors")), "layers.*.w", "[2, 3]", "in 2", "needs       what is computed")
 
+# GGUF files: what the file says, and what is made of it.
+GGUF = os.path.join(ROOT, os.pardir, "shared", "gguf-cases", "models")
+for name, kind in (("llama-q4_k_m", "Q4_K"), ("bert-q8_0", "Q8_0"), ("gpt-oss-mxfp4", "MXFP4"), ("stories260k-q4_0", "Q4_0")):
+    path = os.path.join(GGUF, name + ".gguf")
+    if not os.path.exists(path):
+        print("there are no gguf-cases: GGUF files are not looked at")
+        break
+    said = info(path, "--json")
+    check(said["kind"] == "a GGUF file" and said["compiles"] and kind in said["types"] and said["tokenizer"] == "in the file", "%s: %s" % (name, {k: v for k, v in said.items() if k != "tensors"}))
+    check(said["bytes"] < os.path.getsize(path) and said["parameters"] > 1000 and said["context"], "%s: sizes" % name)
+
 # What is no model.
 write(at("text.txt"), "not a model")
 info(at("text.txt"), status=1)
