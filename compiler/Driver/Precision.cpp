@@ -172,8 +172,10 @@ static int markStoredCodes(const Console &console, ModuleOp module, const Compil
   if (!store || llvm::none_of(store->tensors(), [](const StoredTensor &t) { return t.coded; }))
     return failed;
   StoredCodesOf codes(*store);
-  if (absl::Status status = splitByCodes(module, codes); !status.ok())
-    return complain(console, status);
+  // --weights-dtype rounds matrices of a repeat that are coded unequally, all of them alike.
+  if (options.pipeline.weightBits == 0)
+    if (absl::Status status = splitByCodes(module, codes); !status.ok())
+      return complain(console, status);
   llvm::MapVector<StringAttr, SmallVector<model::ParamOp>> parameters;
   module.walk([&](model::ParamOp op) { parameters[op.getNameAttr()].push_back(op); });
   for (auto &[name, ops] : parameters)
