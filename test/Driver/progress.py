@@ -15,7 +15,7 @@ import heddle_test  # noqa: F401
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
-LAYERS, WIDTH = 40, 1024
+LAYERS, WIDTH = 24, 1024
 
 
 def model():
@@ -39,7 +39,7 @@ def screens(command):
     tmux("-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "12", "sh", "-c", command + "; echo done; sleep 60")
     try:
         last = []
-        end = time.monotonic() + 120
+        end = time.monotonic() + 250
         while time.monotonic() < end and "done" not in last:
             last = [line.rstrip() for line in tmux("capture-pane", "-p").splitlines() if line.strip()]
             seen += last
