@@ -543,6 +543,7 @@ TEST(Gguf, ScaleOfAMatrix) {
   std::string block = std::string(4, '\x38') + std::string(32, '\x24'); // NVFP4: four scales of 1; codes 4 and 2
   for (float factor : {1.0f, 0.3f}) {
     Parts parts;
+    parts.values[0] = textValue("general.architecture", "qwen2moe");
     parts.add("output.weight", {64, 1}, 40, block);
     parts.add("output.scale", {1}, 0, word(factor));
     parts.add("output.input_scale", {1}, 0, word(2.0f));

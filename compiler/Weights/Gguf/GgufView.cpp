@@ -106,7 +106,10 @@ absl::Status Viewer::add(const GgufTensor &tensor) {
     return file.damaged(
         tensor, "there " + std::string(*layers == 1 ? "is 1 layer" : "are " + std::to_string(*layers) + " layers"));
   if (match->row && match->row->to.empty()) {
-    view.unneeded.push_back(tensor.name);
+    // Not those that another row joins with its own.
+    llvm::StringRef word = llvm::StringRef(match->row->from).rsplit('.').second;
+    if (llvm::none_of(architecture.names, [&](const GgufName &row) { return llvm::is_contained(row.changes, word); }))
+      view.unneeded.push_back(tensor.name);
     return absl::OkStatus();
   }
   // Layers that predict one token more stand behind those of the model.
@@ -378,7 +381,7 @@ absl::Status Viewer::joinExperts(const Item &item, bool byTurns) {
 }
 
 absl::Status Viewer::keysAndValues(const Item &item) {
-  absl::StatusOr<const GgufTensor *> other = sibling(item, "attn_v_b");
+  absl::StatusOr<const GgufTensor *> other = sibling(item, item.row.changes[1]);
   if (!other.ok())
     return other.status();
   const Shape &keys = item.tensor.shape, &values = (*other)->shape;
@@ -427,8 +430,10 @@ absl::StatusOr<std::vector<float>> Viewer::factors(const GgufTensor &tensor) con
   int64_t count = 1;
   for (int64_t n : scale->shape)
     count *= n;
-  if (count != (tensor.shape.size() == 3 ? tensor.shape[0] : 1) || isBlocks(scale->type))
-    return file.damaged(*scale, std::to_string(count) + " numbers cannot scale " + tensor.name);
+  int64_t needed = tensor.shape.size() == 3 ? tensor.shape[0] : 1;
+  if (count != needed || isBlocks(scale->type))
+    return file.damaged(*scale, std::to_string(count) + " numbers scale `" + tensor.name + "`, " +
+                                    std::to_string(needed) + " are needed");
   std::vector<float> numbers(static_cast<size_t>(count));
   GgufSource source(file, *scale);
   source.features = 1;
