@@ -49,7 +49,8 @@ for name, (data, *says) in kinds.items():
         with open(os.path.join(work, name), "r+b") as f:
             f.truncate(1 << 32)
         refused("a GGUF of 4 GB", os.path.join(work, name), *says)
-    refused("config.json that is " + name, os.path.dirname(file(name + ".d/config.json", data)), says[0])
+    refused("config.json that is " + name, os.path.dirname(file(name + ".d/config.json", data)),
+            "a GGUF file (llama.cpp), not JSON" if name == "model.gguf" else says[0])
 
 weights = os.path.join(model, "model.safetensors")
 refused("weights beside their model", weights, "this is a safetensors file", "name its directory: " + model)

@@ -15,7 +15,7 @@ import heddle_test  # noqa: F401
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
-LAYERS, WIDTH = 24, 1024
+LAYERS, WIDTH = 64, 1024
 
 
 def model():

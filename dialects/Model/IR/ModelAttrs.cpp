@@ -208,7 +208,7 @@ LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group
   std::optional<Coding> coding = codingOf(bits, group, scale, zeros, minima, zeroCode, table, super, ordered);
   if (!coding) // coded_c6
     return emitError() << "expected the table \"nl4\" or \"e2m1\", got " << table;
-  // coded_c1 to coded_c3 and coded_c5 to coded_c8 are in the class.
+  // In the class: coded_c1, coded_c2, coded_c3, coded_c5, coded_c6, coded_c7, coded_c8.
   if (std::string why = coding->wrong(); !why.empty())
     return emitError() << why;
   if (from.empty() || !llvm::all_of(from.getValue(), [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }))
