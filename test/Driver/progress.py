@@ -15,18 +15,18 @@ import heddle_test  # noqa: F401
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
-LAYERS, WIDTH = 64, 1024
+WIDTH = 1024
 
 
-def model():
-    names = ["l.%d.weight" % i for i in range(LAYERS)]
+def model(layers):
+    names = ["l.%d.weight" % i for i in range(layers)]
     size = WIDTH * WIDTH * 4
     header = json.dumps({n: {"dtype": "F32", "shape": [WIDTH, WIDTH], "data_offsets": [i * size, (i + 1) * size]} for i, n in enumerate(names)}).encode()
     with open(os.path.join(work, "model.safetensors"), "wb") as f:
         f.write(len(header).to_bytes(8, "little") + header)
-        f.truncate(8 + len(header) + LAYERS * size)
+        f.truncate(8 + len(header) + layers * size)
     with open(os.path.join(work, "model.json"), "w", encoding="utf-8") as f:
-        json.dump({"heddle": 1, "name": "wide", "inputs": {"x": "f32[B,%d]" % WIDTH}, "weights": "model.safetensors", "body": [{"repeat": LAYERS, "index": "i", "weights": "l.{i}", "body": [
+        json.dump({"heddle": 1, "name": "wide", "inputs": {"x": "f32[B,%d]" % WIDTH}, "weights": "model.safetensors", "body": [{"repeat": layers, "index": "i", "weights": "l.{i}", "body": [
             {"x": {"linear": "x", "out": WIDTH, "bias": False, "weights": ""}}]}, {"y": "=x"}], "outputs": ["y"]}, f)
 
 
@@ -54,12 +54,13 @@ def main():
         print("skipped: there is no tmux")
         return 0
     os.makedirs(work)
-    model()
+    model(256)
     compiling = "cd '%s' && '%s' compile model.json --weights-dtype=int4 --without=bench,serve -o " % (work, heddle)
     seen, last = screens(compiling + "program > report")
     check(any(re.fullmatch(r"heddle: the weights, while code is generated, [0-9.]+ of [0-9.]+ MiB(, [0-9]+ s left)?", line) for line in seen), "a line of progress: %s" % sorted(set(seen)))
     check(any("left" in line for line in seen), "the time that is left: %s" % sorted(set(seen)))
     check(last == ["done"], "nothing is left of it: %s" % last)
+    model(64)
     seen, last = screens(compiling + "quiet -q > report")
     check(set(seen) <= {"done"}, "-q: %s" % sorted(set(seen)))
     # What is no terminal gets no progress.
