@@ -100,9 +100,9 @@ TEST(Program, OptionsThatWereMeant) {
   auto said = [](const std::string &flag) {
     return program(fake::decoderOnly(), {"generate", "--ids", "1", flag}).err;
   };
-  EXPECT_EQ(said("--json").find("--stop"), std::string::npos) << said("--json");
+  EXPECT_EQ(said("--yaml").find("--stop"), std::string::npos) << said("--yaml");
   EXPECT_EQ(said("-p").find("did you mean"), std::string::npos) << said("-p");
-  EXPECT_NE(said("--json").find("see --help"), std::string::npos);
+  EXPECT_NE(said("--yaml").find("see --help"), std::string::npos);
   for (const auto &[typed, meant] : {std::pair("--temprature", "--temperature?"),
                                      {"--gredy", "--greedy?"},
                                      {"--Top-K", "--top-k?"},
