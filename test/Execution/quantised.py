@@ -246,7 +246,9 @@ def gguf_models(suite):
     kinds = ["Q8_0", "Q4_0", "F16", "BF16", "F32"]
 
     def decoder(norms, plus, permuted, more):
-        out = {"token_embd.weight": ("model.embed_tokens.weight", (v, h), "Q8_0", None), "output_norm.weight": ("model.norm.weight", (h,), "F32", plus), "rope_freqs.weight": ("unread", (16,), "F32", None)}
+        out = {"token_embd.weight": ("model.embed_tokens.weight", (v, h), "Q8_0", None), "output_norm.weight": ("model.norm.weight", (h,), "F32", plus)}
+        if permuted:  # architectures whose files may have divisors of frequencies, which config.json says, too
+            out["rope_freqs.weight"] = ("unread", (16,), "F32", None)
         for l in range(2):
             there, here = "blk.%d." % l, "model.layers.%d." % l
             for at, (a, b, shape, heads) in enumerate([("attn_q", "q", (h, h), 4), ("attn_k", "k", (kv, h), 2), ("attn_v", "v", (kv, h), None), ("attn_output", "o", (h, h), None)]):
