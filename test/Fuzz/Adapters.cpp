@@ -184,6 +184,8 @@ void damage(Adapter &a, Random &r) {
   const char *keys[] = {
       "exclude_modules",   "layers_to_transform", "layers_pattern", "alpha_pattern", "use_rslora",     "bias",
       "init_lora_weights", "use_qalora",          "lora_bias",      "new_key",       "megatron_config"};
+  if (a.config.empty()) // by the damage before this one
+    a.config = "{}";
   Piece *piece = a.pieces.empty() ? nullptr : &a.pieces[r.below(int64_t(a.pieces.size()))];
   switch (r.below(piece ? 9 : 3)) {
   case 0: a.config.insert(a.config.size() - 1, std::string(", \"") + r.pick(keys) + "\": " + r.pick(words)); break;
