@@ -8,6 +8,7 @@
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Files/Problem.h"
 #include "compiler/Weights/WeightStore.h"
+#include "test/Fuzz/WeightFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
 #include <cmath>
@@ -19,33 +20,9 @@
 #include <map>
 
 using namespace heddle;
+using namespace heddle::fuzz;
 
 namespace {
-
-/// splitmix64: the same inputs for the same seed everywhere.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-  }
-  int64_t below(int64_t n) { return n > 0 ? int64_t(next() % uint64_t(n)) : 0; }
-  bool oneIn(int64_t n) { return below(n) == 0; }
-  template <typename T, size_t N> T pick(const T (&of)[N]) { return of[below(N)]; }
-
-private:
-  uint64_t state;
-};
-
-void require(bool condition, const char *what) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "fuzz finding: %s\n", what);
-  std::abort();
-}
 
 struct Piece {
   std::string name, type;
@@ -216,27 +193,24 @@ void damage(Adapter &a, Random &r) {
   }
 }
 
-std::string refused(const absl::Status &status) {
-  std::optional<WeightProblem> problem = problemOf(status);
-  require(problem.has_value(), "a refusal without a problem");
-  require(problem->code != Error::OurMistake, "a mistake of ours");
-  require(!problem->message.empty() && !problem->file.empty() && !problem->help.empty(), "a refusal without words");
-  for (char c : llvm::StringRef(status.message().data(), status.message().size()))
-    require(uint8_t(c) >= 0x20 || c == '\n', "a control byte in a message");
-  return codeOf(problem->code);
+/// A refusal of an adapter says how to mend it, too.
+std::string refusedWithHelp(const absl::Status &status) {
+  std::string code = refused(status);
+  require(!problemOf(status)->help.empty(), "a refusal without help");
+  return code;
 }
 
 std::string verdict(const std::string &file, llvm::ArrayRef<AdapterChoice> adapters, Random &r) {
   absl::StatusOr<WeightStore> store = WeightStore::openCoded({file}, "", adapters);
   if (!store.ok())
-    return refused(store.status());
+    return refusedWithHelp(store.status());
   std::string what = "unchanged";
   for (const StoredTensor &tensor : store->tensors()) {
     if (!tensor.coded)
       continue;
     std::vector<float> all(tensor.elements());
     if (absl::Status status = store->readF32(tensor, 0, all); !status.ok())
-      return refused(status);
+      return refusedWithHelp(status);
     for (float x : all)
       require(std::isfinite(x), "a merged number that is not finite");
     uint64_t from = r.below(int64_t(all.size())), count = 1 + r.below(int64_t(all.size() - from));
@@ -254,14 +228,8 @@ void write(const std::string &path, const std::string &bytes) { std::ofstream(pa
 
 int main(int argc, char **argv) {
   uint64_t runs = 20000, seed = 1;
-  for (int i = 1; i < argc; ++i) {
-    llvm::StringRef argument(argv[i]);
-    bool known = argument.consume_front("--runs=")
-                     ? !argument.getAsInteger(10, runs)
-                     : argument.consume_front("--seed=") && !argument.getAsInteger(10, seed);
-    if (!known)
-      return 2;
-  }
+  if (!readArguments(argc, argv, runs, seed))
+    return 2;
   Random random(seed);
   std::string folder = (std::filesystem::temp_directory_path() / "heddle-adapters-XXXXXX").string();
   require(mkdtemp(folder.data()), "no folder");
