@@ -1,6 +1,7 @@
 //===- AttnOps.cpp - the attn dialect: verifiers, inference, bucket rules ----===//
 
 #include "dialects/Attn/IR/Misfit.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -9,6 +10,7 @@ using namespace mlir;
 using namespace heddle::attn;
 using heddle::model::ModelTensorType;
 using heddle::model::Size;
+using heddle::model::typeOf;
 
 #include "dialects/Attn/IR/AttnDialect.cpp.inc"
 #include "dialects/Attn/IR/AttnEnums.cpp.inc"
@@ -42,8 +44,6 @@ void AttnDialect::initialize() {
 #include "dialects/Attn/IR/AttnOps.cpp.inc"
       >();
 }
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
 LogicalResult SdpaOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor op,
                                        SmallVectorImpl<Type> &out) {

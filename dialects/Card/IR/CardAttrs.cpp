@@ -59,13 +59,16 @@ LogicalResult RequireAttr::verify(Complaint emitError, StringAttr left, StringAt
 }
 
 LogicalResult PhaseAttr::verify(Complaint emitError, StringAttr, StringAttr math, int64_t repeats,
-                                StringAttr operations, StringAttr bytes, StringAttr) {
+                                StringAttr operations, StringAttr bytes, StringAttr, StringAttr, StringAttr, StringAttr,
+                                ArrayAttr kernels) {
   if (!isForm(operations) || !isForm(bytes)) // phase_c1
     return emitError() << "expected operations and bytes that are forms, got " << operations << " and " << bytes;
   if (repeats < 1) // phase_c2
     return emitError() << "expected 1 repeat or more, got " << repeats;
   if (math && math.getValue() != "dots" && math.getValue() != "integers") // phase_c3
     return emitError() << "expected the math \"dots\" or \"integers\", got " << math;
+  if (kernels && !llvm::all_of(kernels, llvm::IsaPred<StringAttr>)) // phase_c4
+    return emitError() << "expected names of kernels, got " << kernels;
   return success();
 }
 
@@ -151,6 +154,13 @@ LogicalResult EntryAttr::verify(Complaint emitError, StringAttr name, ArrayAttr 
           })) // entry_c6
         return emitError() << "expected an input of the entry " << name << " that may be left out, got " << without;
   return success();
+}
+
+EntryAttr EntryAttr::withPhases(ArrayRef<PhaseAttr> phases) const {
+  Builder b(getContext());
+  return get(getContext(), getName(), getDims(), getInputs(), getOutputs(), getStates(), getRequirements(), getPieces(),
+             getFlops(), getIntegers(), getReads(), getArena(),
+             b.getArrayAttr(SmallVector<Attribute>(phases.begin(), phases.end())), getLengths(), getRepeats());
 }
 
 EntryAttr EntryAttr::withRepeats(ArrayRef<RepeatAttr> repeats) const {

@@ -71,12 +71,18 @@ def Card_PhaseAttr : Card_Attr<"Phase", "phase"> {
   let summary = "what threads of a processor do up to a barrier";
   let description = [{
     `#card.phase<ops = "linear+map", math = "dots", repeats = 1, operations = "2*B*T", bytes = "B*T", weight = "h.w">`.
-    `math` is left out for products of f32.
+    `math` is left out for products of f32. `place` is the position of the op in the description, `statement` in the
+    block that made it, `node` the name of its value; `kernels` are the functions that the phase calls.
     - (C1) operations and bytes are forms. (C2) it is done once or more often. (C3) the math is `dots` or `integers`.
+    - (C4) kernels are texts.
   }];
   let parameters = (ins "::mlir::StringAttr":$ops, OptionalParameter<"::mlir::StringAttr">:$math, "int64_t":$repeats,
                         "::mlir::StringAttr":$operations, "::mlir::StringAttr":$bytes,
-                        OptionalParameter<"::mlir::StringAttr">:$weight);
+                        OptionalParameter<"::mlir::StringAttr">:$weight,
+                        OptionalParameter<"::mlir::StringAttr">:$place,
+                        OptionalParameter<"::mlir::StringAttr">:$statement,
+                        OptionalParameter<"::mlir::StringAttr">:$node,
+                        OptionalParameter<"::mlir::ArrayAttr">:$kernels);
 }
 
 def Card_RepeatAttr : Card_Attr<"Repeat", "repeat"> {
@@ -113,6 +119,7 @@ def Card_EntryAttr : Card_Attr<"Entry", "entry"> {
   let extraClassDeclaration = [{
     /// The symbol of its function on the processor.
     std::string getSymbol() const { return "heddle_entry_" + getName().str(); }
+    EntryAttr withPhases(::llvm::ArrayRef<PhaseAttr> phases) const;
     EntryAttr withRepeats(::llvm::ArrayRef<RepeatAttr> repeats) const;
     EntryAttr withLengths(::llvm::ArrayRef<::heddle::model::Size> lengths) const;
   }];

@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Mask/IR/Mask.h"
+#include "dialects/Model/IR/TensorType.h"
 
 using namespace mlir;
 using namespace heddle::mask;
 using heddle::model::ModelTensorType;
 using heddle::model::Size;
 using heddle::model::StepSide;
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+using heddle::model::typeOf;
 
 /// An axis of length 1 does not make the mask depend on it.
 Axes heddle::mask::axesRead(Operation *op) {

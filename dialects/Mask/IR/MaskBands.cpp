@@ -6,14 +6,14 @@
 
 #include "dialects/Mask/IR/MaskBands.h"
 #include "dialects/Mask/IR/MaskTables.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace heddle::mask;
 using heddle::model::ModelTensorType;
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+using heddle::model::typeOf;
 
 //===-- what each name stands for ------------------------------------------------===//
 

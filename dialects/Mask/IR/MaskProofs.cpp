@@ -52,17 +52,16 @@ Facts heddle::mask::meet(const Facts &a, const Facts &b) {
 
 //===-- witnesses ----------------------------------------------------------------===//
 
-static bool sees(Value mask, Witness w, const Facts &facts) {
-  auto op = ask(mask);
-  return op && op.surelySees(w, facts);
-}
-
 bool heddle::mask::rowMayBeEmpty(Value mask, const Facts &facts) {
   // Keys cover the positions from 0 to the last row's, so there is one wherever there is a row.
   bool own = facts.fromZero && facts.aligned, first = facts.fromZero && (facts.aligned || facts.hasKeys);
   if (!mask)
     return !own && !facts.hasKeys;
-  return !(own && sees(mask, Witness::Own, facts)) && !(first && sees(mask, Witness::First, facts));
+  auto everyRowSees = [&](Witness w) {
+    auto op = ask(mask);
+    return op && op.surelySees(w, facts);
+  };
+  return !(own && everyRowSees(Witness::Own)) && !(first && everyRowSees(Witness::First));
 }
 
 //===-- residues -----------------------------------------------------------------===//

@@ -7,13 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Mask/IR/MaskTables.h"
+#include "dialects/Model/IR/TensorType.h"
 
 using namespace mlir;
 using namespace heddle::mask;
 using heddle::model::ModelTensorType;
 using heddle::model::Size;
+using heddle::model::typeOf;
 
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 /// Whether the tensor has a value for each row or key; one of length 1 needs no table.
 static bool isLong(Value tensor) { return !lastSize(tensor).is(1); }
 

@@ -1,13 +1,13 @@
 //===- MaskTables.cpp - types of tables -------===//
 
 #include "dialects/Mask/IR/MaskTables.h"
+#include "dialects/Model/IR/TensorType.h"
 
 using namespace mlir;
 using namespace heddle::mask;
 using heddle::model::ModelTensorType;
 using heddle::model::Size;
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+using heddle::model::typeOf;
 
 /// [batch, entries], where batch is the tensor's batch axis or 1.
 static ModelTensorType perBatch(ModelTensorType t, Size entries) {

@@ -7,7 +7,9 @@
 
 #include "dialects/Mask/IR/Mask.h"
 #include "dialects/Mask/Transforms/Passes.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace heddle::mask {
 #define GEN_PASS_DEF_BUILDTABLESPASS
@@ -15,6 +17,7 @@ namespace heddle::mask {
 } // namespace heddle::mask
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::mask;
 
 /// Moves the op that defines `v`, and its operands, in front of all repeats on whose iteration they do
@@ -54,10 +57,29 @@ static void placeBehindOperands(Operation *table) {
     table->moveBefore(block, block->begin());
 }
 
+/// Says when `table` is made, and for which leaves.
+static void remarkOn(Operation *table, ArrayRef<Operation *> leaves) {
+  Operation *leaf = leaves.front();
+  auto repeat = table->getParentOfType<heddle::model::RepeatOp>();
+  remarks::InFlight remark =
+      repeat ? remarks::missed(leaf, remarks::MaskTable, "what its table is made of changes in each iteration")
+             : remarks::passed(leaf, remarks::MaskTable);
+  if (repeat)
+    remark.note(repeat.getLoc(), "the table is made in each iteration of this");
+  else
+    remark << "a table that is made once a call answers for " << remarks::number("leaves", leaves.size())
+           << (leaves.size() == 1 ? " leaf" : " leaves");
+  if (auto type = dyn_cast<heddle::model::ModelTensorType>(table->getResult(0).getType()))
+    remark.add("elements", type.getCount().str());
+  for (Operation *other : leaves.drop_front())
+    remark.note(other->getLoc(), "this has the same table");
+}
+
 namespace {
 struct BuildTables final : heddle::mask::impl::BuildTablesPassBase<BuildTables> {
   void runOnOperation() override {
     SmallVector<Operation *> made;
+    llvm::MapVector<Operation *, SmallVector<Operation *, 2>> leaves; // of a table
     getOperation().walk([&](MaskOpInterface leaf) {
       for (Value v : leaf->getOperands())
         if (!isa<MaskType>(v.getType()))
@@ -73,12 +95,17 @@ struct BuildTables final : heddle::mask::impl::BuildTablesPassBase<BuildTables> 
       });
       if (same != made.end()) {
         fresh->erase();
+        leaves[*same].push_back(leaf);
         return leaf.setTable((*same)->getResult(0));
       }
       placeBehindOperands(fresh);
       made.push_back(fresh);
+      leaves[fresh].push_back(leaf);
       leaf.setTable(table);
     });
+    if (remarks::wanted(getOperation()))
+      for (auto &[table, readers] : leaves)
+        remarkOn(table, readers);
   }
 };
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Mask/Transforms/SimplifyForm.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,6 +19,7 @@ namespace heddle::mask {
 } // namespace heddle::mask
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::mask;
 
 namespace {
@@ -180,6 +182,36 @@ Value Rewriter::counted(Value mask) {
   return b.create(state)->getResult(0);
 }
 
+/// Leaves of a mask: what is no connective.
+static int64_t leavesOf(Value mask) {
+  llvm::SetVector<Value> open;
+  open.insert(mask);
+  int64_t leaves = 0;
+  for (size_t i = 0; i < open.size(); ++i) {
+    bool connective = false;
+    if (Operation *op = open[i].getDefiningOp())
+      for (Value v : op->getOperands())
+        if (isa<MaskType>(v.getType())) {
+          connective = true;
+          open.insert(v);
+        }
+    leaves += !connective;
+  }
+  return leaves;
+}
+
+/// What became of the mask of `user`, which had `before` leaves.
+static void remarkOn(Operation *user, int64_t before, bool changed, Value mask, bool everyRowSees) {
+  int64_t after = leavesOf(mask);
+  remarks::InFlight remark =
+      changed ? remarks::passed(user, remarks::MaskSimplified) : remarks::analysis(user, remarks::MaskSimplified);
+  remark.add("before", before) << "the mask has " << remarks::number("after", after)
+                               << (after == 1 ? " leaf" : " leaves");
+  if (changed)
+    remark << ", " << before << " before";
+  remark << (everyRowSees ? "; every row sees a key" : "; a row may see no key, and the kernel looks for such rows");
+}
+
 namespace {
 struct Simplify final : heddle::mask::impl::SimplifyPassBase<Simplify> {
   void runOnOperation() override {
@@ -197,6 +229,11 @@ struct Simplify final : heddle::mask::impl::SimplifyPassBase<Simplify> {
         if (auto [it, fresh] = roots.try_emplace(mask, facts); !fresh)
           it->second = meet(it->second, facts);
     });
+    llvm::DenseMap<Operation *, std::pair<int64_t, Value>> before; // of users: leaves of their masks, and these
+    if (remarks::wanted(getOperation()))
+      for (MaskUserInterface user : users)
+        if (Value mask = maskOf(user))
+          before[user] = {leavesOf(mask), mask};
     for (auto &[mask, facts] : roots) {
       OpBuilder b(mask.getDefiningOp());
       b.setInsertionPointAfter(mask.getDefiningOp());
@@ -204,9 +241,13 @@ struct Simplify final : heddle::mask::impl::SimplifyPassBase<Simplify> {
       Value less = isCounted(mask) ? rewriter.counted(mask) : rewriter.simplified(mask);
       mask.replaceUsesWithIf(less, [](OpOperand &use) { return isa<MaskUserInterface>(use.getOwner()); });
     }
-    for (MaskUserInterface user : users)
-      if (!rowMayBeEmpty(maskOf(user), factsOf(user.maskGrid(), bounds)))
+    for (MaskUserInterface user : users) {
+      bool sees = !rowMayBeEmpty(maskOf(user), factsOf(user.maskGrid(), bounds));
+      if (sees)
         user->setAttr("every_row_sees", UnitAttr::get(&getContext()));
+      if (auto was = before.find(user); was != before.end())
+        remarkOn(user, was->second.first, was->second.second != maskOf(user), maskOf(user), sees);
+    }
   }
 };
 } // namespace

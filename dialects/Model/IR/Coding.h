@@ -60,7 +60,7 @@ inline llvm::ArrayRef<int8_t> integersOf(CodeTable table) {
 /// its own where there are some. In two levels a super-group of `super` features has a scale d and a minimum e, and a
 /// group whole numbers of a byte: scale = d * subScale, which has a sign, minimum = e * subMinimum, which has none.
 struct CodeFormat {
-  int64_t bits = 0;                   ///< of a stored code: 4, 5, 6 or 8; 0: numbers lie as they are
+  int64_t bits = 0;                   ///< of a stored code: 2, 4, 5, 6 or 8; 0: numbers lie as they are
   int64_t group = 0;                  ///< all K where K is no larger
   PackedType scale = PackedType::F16; ///< f16, bf16 or f32
   bool zeros = false;                 ///< whether groups have zeros, whole numbers
@@ -98,8 +98,8 @@ struct CodeFormat {
   }
   /// Why there is no such format; empty: there is.
   std::string wrong() const {
-    if (bits != 8 && bits != 6 && bits != 5 && bits != 4)
-      return "codes have 8, 6, 5 or 4 bits, not " + std::to_string(bits);
+    if (bits != 8 && bits != 6 && bits != 5 && bits != 4 && bits != 2)
+      return "codes have 8, 6, 5, 4 or 2 bits, not " + std::to_string(bits);
     if (group < 1 || group > (int64_t(1) << 32))
       return "a group has 1 or more features, not " + std::to_string(group);
     if (scale != PackedType::F16 && scale != PackedType::BF16 && scale != PackedType::F32)
@@ -127,9 +127,9 @@ struct CodeFormat {
 ///                [sub-scales, words of 4 groups: [128 / group / 4][panel]][sub-minima alike][codes]
 ///
 /// Codes are lines of words of 4 bytes, [panel] each. A word of 8 bits a code holds the features 4s .. 4s+3, one of 4
-/// bits 8s+b in the low and 8s+4+b in the high half of byte b. Codes of 5 and 6 bits lie as those of 4, and before
-/// each block of 32 and 16 features is a line of their high bits: bits (bits - 4) * j of byte b are of feature 4j+b.
-/// Behind N and K scales and minima are 0, and codes mean 0 where one does.
+/// bits 8s+b in the low and 8s+4+b in the high half of byte b, one of 2 bits 16s+4j+b in bits 2j of byte b. Codes of 5
+/// and 6 bits lie as those of 4, and before each block of 32 and 16 features is a line of their high bits: bits (bits -
+/// 4) * j of byte b are of feature 4j+b. Behind N and K scales and minima are 0, and codes mean 0 where one does.
 struct Coding : CodeFormat {
   bool ordered = false; ///< neighbours are those of an order of features that is before the panels
 
@@ -137,11 +137,12 @@ struct Coding : CodeFormat {
   bool operator==(const Coding &o) const { return CodeFormat::operator==(o) && ordered == o.ordered; }
 
   //===-- lines of codes -------------------------------------------------------===//
-  /// Features in a word of 4 bytes, not counting high bits.
-  int64_t perWord() const { return bits == 8 ? 4 : 8; }
-  bool hasHighBits() const { return bits == 5 || bits == 6; }
+  /// Bits of a code that lie in words, and features in a word of 4 bytes; the other bits lie in a line of high bits.
+  int64_t lowBits() const { return bits == 8 ? 8 : bits >= 4 ? 4 : 2; }
+  int64_t perWord() const { return 32 / lowBits(); }
+  bool hasHighBits() const { return bits != lowBits(); }
   /// Features and lines of words of a block, the least that is complete by itself.
-  int64_t blockFeatures() const { return hasHighBits() ? 32 / (bits - 4) : perWord(); }
+  int64_t blockFeatures() const { return hasHighBits() ? 32 / (bits - lowBits()) : perWord(); }
   int64_t blockLines() const { return blockFeatures() / perWord() + hasHighBits(); }
   int64_t codeBytes(int64_t panel, int64_t features) const {
     return features / blockFeatures() * blockLines() * 4 * panel;
@@ -199,8 +200,8 @@ struct Coding : CodeFormat {
     Number line = c.mul(c.div(inBlock, perWord()), panel * 4);
     place.high = c.add(block, byte);
     place.code = c.add(c.add(c.add(block, line), byte), hasHighBits() ? panel * 4 : int64_t(0));
-    place.shift = c.mul(c.rem(quad, bits == 8 ? int64_t(1) : int64_t(2)), int64_t(4));
-    place.highShift = c.mul(quad, hasHighBits() ? bits - 4 : int64_t(0));
+    place.shift = c.mul(c.rem(quad, 8 / lowBits()), lowBits());
+    place.highShift = c.mul(quad, bits - lowBits());
     return place;
   }
 

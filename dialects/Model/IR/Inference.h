@@ -2,7 +2,7 @@
 #ifndef HEDDLE_DIALECTS_MODEL_IR_INFERENCE_H
 #define HEDDLE_DIALECTS_MODEL_IR_INFERENCE_H
 
-#include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/TensorType.h"
 
 namespace heddle::model::inference {
 
@@ -21,8 +21,6 @@ inline mlir::LogicalResult give(Loc loc, ModelTensorType type, Types &out) {
   out.push_back(type);
   return mlir::success();
 }
-
-inline ModelTensorType typeOf(mlir::Value v) { return llvm::cast<ModelTensorType>(v.getType()); }
 
 /// Whether the axes `from`, aligned from the right, are those of `to` or 1.
 bool stretches(llvm::ArrayRef<Size> from, llvm::ArrayRef<Size> to);

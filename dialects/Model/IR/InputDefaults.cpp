@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::model;
 
-static std::string nameOf(func::FuncOp f, Value input) {
+static std::string inputNameOf(func::FuncOp f, Value input) {
   auto arg = dyn_cast<BlockArgument>(input);
   auto name = arg ? f.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name") : StringAttr();
   return name ? name.str() : "";
@@ -45,7 +45,7 @@ SmallVector<std::string> model::extendedDefaults(func::FuncOp run) {
   if (!extend)
     return names;
   for (DefaultOp op : run.getBody().front().getOps<DefaultOp>()) {
-    std::string name = nameOf(run, op.getInput());
+    std::string name = inputNameOf(run, op.getInput());
     Attribute next = extend.get(name);
     if (next && (!constantOf(op) || constantOf(op) != numberOf(next)))
       names.push_back(std::move(name));
@@ -72,7 +72,7 @@ OwningOpRef<func::FuncOp> model::defaultsOf(func::FuncOp run, ArrayRef<std::stri
   SmallVector<Value> results;
   SmallVector<Attribute> attributes;
   for (DefaultOp op : llvm::make_early_inc_range(f.getBody().front().getOps<DefaultOp>())) {
-    std::string name = nameOf(f, op.getInput());
+    std::string name = inputNameOf(f, op.getInput());
     if (!llvm::is_contained(names, name))
       continue;
     results.push_back(inlined(rewriter, op));

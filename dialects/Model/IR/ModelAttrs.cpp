@@ -73,13 +73,13 @@ LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type elemen
 }
 
 /// The word of a table of integers; empty: none.
-static StringRef wordOf(CodeTable table) {
+static StringRef tableWordOf(CodeTable table) {
   return table == CodeTable::NL4 ? "nl4" : table == CodeTable::E2M1 ? "e2m1" : "";
 }
 
 static std::optional<CodeTable> tableOf(StringRef word) {
   for (CodeTable table : {CodeTable::NL4, CodeTable::E2M1})
-    if (word == wordOf(table))
+    if (word == tableWordOf(table))
       return table;
   return std::nullopt;
 }
@@ -90,7 +90,7 @@ static void printCoding(AsmPrinter &p, const Coding &c, Type scale) {
   if (c.zeroCode != Coding::kMiddle)
     p << " zero " << c.zeroCode;
   if (c.table != CodeTable::None)
-    p << " table " << wordOf(c.table);
+    p << " table " << tableWordOf(c.table);
   if (c.super)
     p << " super " << c.super;
   p << (c.ordered ? " ordered" : "");
@@ -222,7 +222,7 @@ LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group
 }
 
 CodedAttr CodedAttr::get(MLIRContext *ctx, const Coding &c, bool inOut, StringRef from) {
-  StringAttr table = c.table == CodeTable::None ? StringAttr() : StringAttr::get(ctx, wordOf(c.table));
+  StringAttr table = c.table == CodeTable::None ? StringAttr() : StringAttr::get(ctx, tableWordOf(c.table));
   return get(ctx, c.bits, c.group, typeOf(ctx, c.scale), c.zeros, c.minima, c.zeroCode, table, c.super, c.ordered,
              inOut, StringAttr::get(ctx, from));
 }

@@ -47,7 +47,7 @@ def Model_CodedAttr : Model_Attr<"Coded", "coded"> {
     `#model.coded<bits = 4, group = 32, scale = f16, minima = true, zero_code = 0, super = 256, from = "gguf">`: two
     levels. `super` features have a scale d and a minimum e, a group a sub-scale s and a sub-minimum m, whole numbers
     of a byte, s with a sign and m without. A group has the scale d * s and the minimum e * m.
-    - (C1) `bits` is 8, 6, 5 or 4. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
+    - (C1) `bits` is 8, 6, 5, 4 or 2. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
     - (C4) `from` is a word, and what "search" finds has no zeros, minima, table, levels and order.
     - (C5) groups have zeros or minima, not both, and with minima at most 32 features. (C6) a table has a name that is known, codes of 4 bits and no
       `zero_code`. (C7) `zero_code` is a code. (C8) two levels have groups of 16 or 32 in 256, no zeros and no order.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Model/IR/LifeAttrs.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -34,7 +35,7 @@ static LogicalResult verifyFlags(Operation *op, NamedAttribute attr, int64_t cou
 
 static LogicalResult verifyPlaces(Operation *op, NamedAttribute attr) {
   auto places = dyn_cast<ArrayAttr>(attr.getValue());
-  if (!places || places.size() != op->getNumResults() || !llvm::all_of(places, llvm::IsaPred<PlaceAttr>))
+  if (!places || places.size() != op->getNumResults() || !llvm::all_of(places, placeIn))
     return refuse(op, attr.getName(), "one #model.place for each of " + Twine(op->getNumResults()) + " results",
                   attr.getValue());
   return success();
@@ -79,7 +80,7 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (name == kPlace)
     return verifyPlaces(op, attr);
   if (name == kScratch) {
-    auto place = dyn_cast<PlaceAttr>(value);
+    PlaceAttr place = placeIn(value);
     return place && place.inArena() ? success() : refuse(op, name, "a #model.place in the arena", value);
   }
   if (name == kArena) {
@@ -126,15 +127,31 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
 
 PlaceAttr heddle::model::placeOf(OpResult result) {
   auto places = result.getOwner()->getAttrOfType<ArrayAttr>(kPlace);
-  return places && result.getResultNumber() < places.size() ? dyn_cast<PlaceAttr>(places[result.getResultNumber()])
-                                                            : PlaceAttr();
+  return places && result.getResultNumber() < places.size() ? placeIn(places[result.getResultNumber()]) : PlaceAttr();
 }
 void heddle::model::setPlaces(Operation *op, ArrayRef<PlaceAttr> places) {
   op->setAttr(kPlace, ArrayAttr::get(op->getContext(), SmallVector<Attribute>(places.begin(), places.end())));
 }
 
-PlaceAttr heddle::model::scratchOf(Operation *op) { return op->getAttrOfType<PlaceAttr>(kScratch); }
+PlaceAttr heddle::model::scratchOf(Operation *op) { return placeIn(op->getAttr(kScratch)); }
 void heddle::model::setScratch(Operation *op, PlaceAttr place) { op->setAttr(kScratch, place); }
+
+std::optional<Life> heddle::model::lifeOf(OpResult result) {
+  auto places = result.getOwner()->getAttrOfType<ArrayAttr>(kPlace);
+  return places && result.getResultNumber() < places.size() ? lifeIn(places[result.getResultNumber()]) : std::nullopt;
+}
+void heddle::model::setLives(Operation *op, ArrayRef<std::optional<Life>> lives) {
+  SmallVector<Attribute> places;
+  for (auto [result, life] : llvm::zip_equal(op->getResults(), lives)) {
+    PlaceAttr place = placeOf(cast<OpResult>(result));
+    places.push_back(life ? Attribute(withLife(place, *life)) : place);
+  }
+  op->setAttr(kPlace, ArrayAttr::get(op->getContext(), places));
+}
+std::optional<Life> heddle::model::scratchLifeOf(Operation *op) { return lifeIn(op->getAttr(kScratch)); }
+void heddle::model::setScratchLife(Operation *op, const Life &life) {
+  op->setAttr(kScratch, withLife(scratchOf(op), life));
+}
 
 std::optional<Size> heddle::model::arenaOf(Operation *function) {
   auto text = function->getAttrOfType<StringAttr>(kArena);

@@ -1,5 +1,6 @@
 //===- ModelTypes.cpp - the tensor type with dims that have identity ------===//
 
+#include "dialects/Model/IR/LifeAttrs.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -222,6 +223,8 @@ OpAsmDialectInterface::AliasResult ShortNames::getAlias(Attribute attr, raw_ostr
     os << (layout.getPanel() ? "panels" : "natural");
   else if (auto place = dyn_cast<PlaceAttr>(attr); place && place.inArena())
     os << "arena";
+  else if (lifeIn(attr))
+    os << "slot";
   else
     return AliasResult::NoAlias;
   return AliasResult::FinalAlias;

@@ -314,7 +314,7 @@ std::set<Size> Size::divisors() const {
 }
 
 /// The number that an atom is; none where a dim is missing, a divisor is 0 or a number leaves 64 bits.
-static std::optional<int64_t> numberOf(StringRef atom, const std::map<std::string, int64_t> &dims) {
+static std::optional<int64_t> valueOf(StringRef atom, const std::map<std::string, int64_t> &dims) {
   bool good = true;
   auto dim = [&](StringRef name) -> int64_t {
     auto it = dims.find(name.str());
@@ -347,7 +347,7 @@ std::optional<int64_t> Size::evaluate(const std::map<std::string, int64_t> &dims
   for (auto &[atoms, c] : terms) {
     int64_t product = c;
     for (const std::string &a : atoms) {
-      std::optional<int64_t> n = numberOf(a, dims);
+      std::optional<int64_t> n = valueOf(a, dims);
       if (!n || __builtin_mul_overflow(product, *n, &product))
         return std::nullopt;
     }

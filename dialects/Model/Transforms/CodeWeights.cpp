@@ -7,6 +7,7 @@
 
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Remarks/Remark.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/GlobPattern.h"
@@ -17,6 +18,7 @@ namespace heddle::model {
 } // namespace heddle::model
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::model;
 
 /// Smaller matrices stay as they are: they are little of any model, and often what is most sensitive.
@@ -166,12 +168,22 @@ void CodeWeights::runOnOperation() {
     if (!shape || (!matrix.linears && !matrix.tables))
       continue;
     auto [results, features] = matrix.inOut ? std::pair(shape->second, shape->first) : *shape;
+    ParamOp first = matrix.ops.front();
     if (results < kLeastResults || features < kLeastFeatures) {
+      remarks::missed(first, remarks::LayoutCoded, "a matrix of fewer than 32 results or 64 features keeps its numbers")
+          .add("results", results)
+          .add("features", features);
       tooSmall.push_back({firstName(matrix.ops.front()), results, features});
       continue;
     }
-    if (matrix.other || matrix.mixed || matrix.router || matrix.ops.front().getCoded() ||
-        isKept(firstName(matrix.ops.front()))) {
+    StringRef why = matrix.other               ? "an op reads it that is neither a linear nor a lookup of tokens"
+                    : matrix.mixed             ? "linears read it along both of its axes"
+                    : matrix.router            ? "it chooses experts"
+                    : first.getCoded()         ? "it has codes already"
+                    : isKept(firstName(first)) ? "--keep names it"
+                                               : "";
+    if (!why.empty()) {
+      remarks::missed(first, remarks::LayoutCoded, why);
       ++excluded;
       continue;
     }
@@ -180,6 +192,9 @@ void CodeWeights::runOnOperation() {
     int64_t size = output ? kOutputGroup : group == 0 ? features : std::min<int64_t>(group, features);
     heddle::Coding coding{{output ? kOutputBits : int64_t(bits), size}};
     auto coded = CodedAttr::get(&getContext(), coding, matrix.inOut, "search");
+    remarks::passed(first, remarks::LayoutCoded)
+        << "rounded to codes of " << remarks::number("bits", output ? kOutputBits : int64_t(bits)) << " bits, "
+        << remarks::number("group", size) << " features share a scale";
     for (ParamOp op : matrix.ops)
       op.setCodedAttr(coded);
   }

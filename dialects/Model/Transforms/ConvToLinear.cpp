@@ -9,6 +9,7 @@
 
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Remarks/Remark.h"
 
 namespace heddle::model {
 #define GEN_PASS_DEF_CONVTOLINEARPASS
@@ -16,17 +17,24 @@ namespace heddle::model {
 } // namespace heddle::model
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::model;
 
 /// Groups of fewer results leave most of a tile unused; more groups than this make long code.
 static constexpr int64_t kFewestResults = 16, kMostGroups = 64;
 
-static bool isLinear(ConvOp op) {
+/// Why a convolution stays one; "" if it becomes a linear.
+static StringRef whyNoLinear(ConvOp op) {
   ModelTensorType w = op.getWeight().getType();
   std::optional<int64_t> results = w.getSize(0).constant();
   int64_t groups = op.getGroups();
-  return results && w.getCount().constant() &&
-         (groups == 1 || (groups <= kMostGroups && *results / groups >= kFewestResults));
+  if (!results || !w.getCount().constant())
+    return "the lengths of its filter are known only when the program runs";
+  if (groups > 1 && groups > kMostGroups)
+    return "it has more than 64 groups, and a linear for each is long code";
+  return groups > 1 && *results / groups < kFewestResults
+             ? "a group has fewer than 16 results, which leave most of a tile unused"
+             : "";
 }
 
 /// `x` with zeros before and after each axis of the convolution.
@@ -51,6 +59,13 @@ static Value matrixOf(OpBuilder &b, ConvOp op) {
 static void convert(ConvOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
+  ModelTensorType shape = op.getWeight().getType();
+  remarks::passed(op, remarks::ConvLinear)
+      << "a linear over windows: taps "
+      << remarks::number("taps",
+                         *shape.getCount().constant() / *shape.getSize(0).constant() / *shape.getSize(1).constant())
+      << ", groups " << remarks::number("groups", op.getGroups()) << ", results "
+      << remarks::number("results", *shape.getSize(0).constant());
   bool filter = op.getWeight().getDefiningOp<ParamOp>() != nullptr;
   int64_t groups = op.getGroups(), last = op.getInput().getType().getRank() - 1;
   ModelTensorType weight = op.getWeight().getType();
@@ -86,8 +101,10 @@ struct ConvToLinear final : heddle::model::impl::ConvToLinearPassBase<ConvToLine
   void runOnOperation() override {
     SmallVector<ConvOp> all;
     getOperation().walk([&](ConvOp op) {
-      if (isLinear(op))
+      if (StringRef why = whyNoLinear(op); why.empty())
         all.push_back(op);
+      else
+        remarks::missed(op, remarks::ConvLinear, why);
     });
     for (ConvOp op : all)
       convert(op);

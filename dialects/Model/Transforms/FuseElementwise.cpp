@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Model/IR/Names.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "dialects/Model/Transforms/Views.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace heddle::model {
@@ -19,6 +21,7 @@ namespace heddle::model {
 } // namespace heddle::model
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::model;
 
 /// Bodies with more ops than this are computed only once for each element, never again in a reader that
@@ -27,8 +30,6 @@ static constexpr int kCheap = 4;
 /// Bodies with more ops than this merge no further map: little is gained, and code generation time grows
 /// faster than the body.
 static constexpr size_t kLongestBody = 256;
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
 /// The element of a constant with one element, as an attribute of the type it is computed in.
 static TypedAttr oneElement(Value v) {
@@ -43,26 +44,43 @@ static TypedAttr oneElement(Value v) {
   return b.getIntegerAttr(element, element.isInteger(1) ? int64_t(value.getBoolValue()) : value.getSExtValue());
 }
 
+/// How many ops of a body compute something.
+static int opsOf(Region &body) {
+  int ops = 0;
+  for (Operation &o : body.front().without_terminator())
+    ops += !isa<arith::ConstantOp>(o);
+  return ops;
+}
+
+/// Why `map` is not computed inside of its reader `op`; "" if it may be.
+static StringRef whyApart(MapOp map, Operation *op) {
+  if (map->getBlock() != op->getBlock())
+    return "its reader is in another block, where it would be computed in each iteration";
+  for (Operation *user : map->getUsers())
+    if (user != op)
+      return "another op reads it, too";
+  if (map.getBody().front().getOperations().size() > kLongestBody)
+    return "its body is as long as a body may be";
+  if (map.getType().getCount() == typeOf(op->getResult(0)).getCount())
+    return "";
+  // It is broadcast in the reader, so its elements would be computed more than once.
+  if (llvm::any_of(map.getBody().front(), [](Operation &o) { return isa<FunctionOp, arith::DivFOp, math::PowFOp>(o); }))
+    return "its reader broadcasts it, and would compute a division or a function again for each element";
+  if (opsOf(map.getBody()) > kCheap)
+    return "its reader broadcasts it, and would compute more than 4 ops again for each element";
+  return "";
+}
+
 /// The map that defines `v` if it may be computed inside of its reader `op`; null otherwise.
 static MapOp fusable(Value v, Operation *op) {
   auto map = v.getDefiningOp<MapOp>();
-  if (!map || map->getBlock() != op->getBlock())
+  if (!map)
     return {};
-  for (Operation *user : map->getUsers())
-    if (user != op)
-      return {};
-  if (map.getBody().front().getOperations().size() > kLongestBody)
-    return {};
-  if (typeOf(v).getCount() == typeOf(op->getResult(0)).getCount())
+  StringRef why = whyApart(map, op);
+  if (why.empty())
     return map;
-  // It is broadcast in the reader, so its elements would be computed more than once.
-  int ops = 0;
-  bool functions = false;
-  for (Operation &o : map.getBody().front().without_terminator()) {
-    ops += !isa<arith::ConstantOp>(o);
-    functions |= isa<FunctionOp, arith::DivFOp, math::PowFOp>(o);
-  }
-  return functions || ops > kCheap ? MapOp() : map;
+  remarks::missed(map, remarks::FuseMap, why);
+  return {};
 }
 
 /// `where` under the name of `v`.
@@ -140,25 +158,51 @@ static bool readable(ModelTensorType result, ModelTensorType extra) {
   return all || none;
 }
 
-LinearOp heddle::model::linearTaking(MapOp map) {
+/// Why `map` is no epilogue of `linear`, which makes its operand `v`, whatever its other operands are; "" if it may be.
+static StringRef whyNoEpilogue(MapOp map, LinearOp linear, Value v) {
+  if (linear->getNumResults() != 1)
+    return "the linear has several results";
+  if (!linear.getEpilogue().empty())
+    return "the linear has an epilogue already";
+  if (linear->getBlock() != map->getBlock())
+    return "the linear is in another block";
+  if (!linear->hasOneUse())
+    return "another op reads the linear's result, too";
+  return v.getType() != map.getType() ? "it has another shape than the linear's result" : "";
+}
+
+/// The linear that takes `map`; null: none does, and `why` says why where it reads the result of one.
+static LinearOp takerOf(MapOp map, StringRef &why) {
   LinearOp linear;
-  for (Value v : map.getOperands()) {
-    auto mine = v.getDefiningOp<LinearOp>();
-    if (mine && mine->getNumResults() == 1 && mine.getEpilogue().empty() && mine->getBlock() == map->getBlock() &&
-        mine->hasOneUse() && v.getType() == map.getType() && (!linear || linear->isBeforeInBlock(mine)))
-      linear = mine;
-  }
   for (Value v : map.getOperands())
-    if (linear && v.getDefiningOp() != linear && !readable(map.getType(), typeOf(v)))
-      return {};
+    if (auto mine = v.getDefiningOp<LinearOp>()) {
+      StringRef no = whyNoEpilogue(map, mine, v);
+      if (no.empty() && (!linear || linear->isBeforeInBlock(mine)))
+        linear = mine;
+      why = why.empty() ? no : why;
+    }
+  for (Value v : map.getOperands())
+    if (linear && v.getDefiningOp() != linear && !readable(map.getType(), typeOf(v))) {
+      linear = {};
+      why = "an operand can be read neither along the rows nor along the columns of the linear's result";
+    }
   return linear;
 }
 
-/// Moves `map` into the epilogue of its linear, if linearTaking finds one.
+LinearOp heddle::model::linearTaking(MapOp map) {
+  StringRef why;
+  return takerOf(map, why);
+}
+
+/// Moves `map` into the epilogue of its linear, if there is one that takes it.
 static void toEpilogue(MapOp map) {
-  LinearOp linear = linearTaking(map);
-  if (!linear)
+  StringRef why;
+  LinearOp linear = takerOf(map, why);
+  if (!linear) {
+    if (!why.empty())
+      remarks::missed(map, remarks::FuseEpilogue, why);
     return;
+  }
   SmallVector<Value> extras;
   SmallVector<unsigned> order; // of the map's arguments after the linear's result
   unsigned own = 0;
@@ -190,6 +234,22 @@ static void toEpilogue(MapOp map) {
   linear.erase();
 }
 
+/// What was fused, once it is final.
+static void remarkOnFused(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (auto map = dyn_cast<MapOp>(op)) {
+      if (int ops = opsOf(map.getBody()); ops > 1)
+        remarks::passed(map, remarks::FuseMap)
+            << remarks::number("ops", ops) << " elementwise ops are one pass over memory";
+    } else if (auto linear = dyn_cast<LinearOp>(op); linear && !linear.getEpilogue().empty()) {
+      int ops = opsOf(linear.getEpilogue());
+      remarks::passed(linear, remarks::FuseEpilogue)
+          << remarks::number("ops", ops) << " elementwise op" << (ops == 1 ? " is" : "s are")
+          << " done on its sums before they are stored";
+    }
+  });
+}
+
 namespace {
 struct FuseElementwise final : heddle::model::impl::FuseElementwisePassBase<FuseElementwise> {
   void runOnOperation() override {
@@ -209,6 +269,8 @@ struct FuseElementwise final : heddle::model::impl::FuseElementwisePassBase<Fuse
       if (op->use_empty())
         op.erase();
     });
+    if (remarks::wanted(getOperation()))
+      remarkOnFused(getOperation());
   }
 };
 } // namespace

@@ -7,8 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/IR/TensorType.h"
 #include "dialects/Model/Transforms/Gates.h"
 #include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace heddle::model {
@@ -17,9 +19,8 @@ namespace heddle::model {
 } // namespace heddle::model
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::model;
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
 TopKOp heddle::model::chosenBy(Value v) {
   constexpr int kFarthest = 16;
@@ -78,13 +79,19 @@ private:
 /// Makes the gate an extra of the linear, and its sum 0 where that is 0.
 bool Gate::add(LinearOp linear) {
   ModelTensorType type = typeOf(linear->getResult(0));
-  if (typeOf(slice.getResult()) != type.withSize(type.getRank() - 1, Size(1)))
+  if (typeOf(slice.getResult()) != type.withSize(type.getRank() - 1, Size(1))) {
+    remarks::missed(linear, remarks::GateRows, "its gate is no column of its rows")
+        .note(slice.getLoc(), "the gate is made here");
     return false;
+  }
   if (linear->isBeforeInBlock(slice)) { // the gates are there before: nothing that they are made of reads an expert
     Operation *made = slice.getOperand().getDefiningOp();
     bool here = made && made->getBlock() == block;
-    if (here && !made->isBeforeInBlock(linear))
+    if (here && !made->isBeforeInBlock(linear)) {
+      remarks::missed(linear, remarks::GateRows, "its gate is made after it")
+          .note(made->getLoc(), "the gate is made of this");
       return false;
+    }
     here ? slice->moveAfter(made) : slice->moveBefore(&block->front());
   }
   OpBuilder b(linear);
@@ -111,6 +118,7 @@ bool Gate::add(LinearOp linear) {
   sum.replaceAllUsesExcept(kept, kept);
   linear->getResult(0).replaceAllUsesWith(gated.getResult(0));
   linear.erase();
+  remarks::passed(gated, remarks::GateRows) << "rows that have not chosen this expert are left out";
   return true;
 }
 
@@ -156,9 +164,14 @@ struct GateLinears final : heddle::model::impl::GateLinearsPassBase<GateLinears>
         gates.push_back(slice);
     });
     for (SliceOp gate : gates) {
-      if (!gate->hasOneUse())
+      if (!gate->hasOneUse()) {
+        remarks::missed(gate, remarks::GateRows, "several ops read this gate, and one product may");
         continue;
-      for (LinearOp linear : multiplied(*gate->use_begin()))
+      }
+      SmallVector<LinearOp> experts = multiplied(*gate->use_begin());
+      if (experts.empty())
+        remarks::missed(gate, remarks::GateRows, "this gate multiplies no result of a linear that nothing else reads");
+      for (LinearOp linear : experts)
         if (linear->getNumResults() == 1 && linear->getBlock() == gate->getBlock())
           Gate(gate).close(linear);
     }

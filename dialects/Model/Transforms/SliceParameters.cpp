@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/Transforms/SliceParameters.h"
 #include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Remarks/Remark.h"
 
 namespace heddle::model {
 #define GEN_PASS_DEF_SLICEPARAMETERSPASS
@@ -13,6 +15,7 @@ namespace heddle::model {
 } // namespace heddle::model
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::model;
 
 /// The one element along axis 0 that `op` takes; none if it takes another number, or one that is not known.
@@ -45,6 +48,8 @@ static void slice(ParamOp param, SliceOp op) {
     std::string name = (param.getName() + "[" + llvm::Twine(*element) + "]").str();
     auto own = ParamOp::create(b, param.getLoc(), matrix.getResult().getType(), b.getStringAttr(name),
                                param.getIndices(), LayoutAttr(), IntegerAttr(), DenseI64ArrayAttr(), CodedAttr());
+    remarks::passed(matrix, remarks::SliceParameter)
+        << "element " << remarks::number("index", *element) << " of " << param.getName() << " is a separate parameter";
     matrix.getResult().replaceAllUsesWith(own.getResult());
     matrix.erase();
   }
@@ -52,18 +57,20 @@ static void slice(ParamOp param, SliceOp op) {
     op.erase();
 }
 
+void heddle::model::sliceParameters(ModuleOp module) {
+  SmallVector<ParamOp> params;
+  module.walk([&](ParamOp op) { params.push_back(op); });
+  for (ParamOp param : params) {
+    for (Operation *user : llvm::make_early_inc_range(param->getUsers()))
+      if (auto op = dyn_cast<SliceOp>(user))
+        slice(param, op);
+    if (param.use_empty())
+      param.erase();
+  }
+}
+
 namespace {
 struct SliceParameters final : heddle::model::impl::SliceParametersPassBase<SliceParameters> {
-  void runOnOperation() override {
-    SmallVector<ParamOp> params;
-    getOperation().walk([&](ParamOp op) { params.push_back(op); });
-    for (ParamOp param : params) {
-      for (Operation *user : llvm::make_early_inc_range(param->getUsers()))
-        if (auto op = dyn_cast<SliceOp>(user))
-          slice(param, op);
-      if (param.use_empty())
-        param.erase();
-    }
-  }
+  void runOnOperation() override { sliceParameters(getOperation()); }
 };
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Remarks/Remark.h"
 
 namespace heddle::model {
 #define GEN_PASS_DEF_SPLITLINEARPASS
@@ -14,10 +15,15 @@ namespace heddle::model {
 } // namespace heddle::model
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::model;
 
 static void split(LinearOp op) {
   OpBuilder b(op);
+  int64_t unused = llvm::count_if(op.getResults(), [](Value result) { return result.use_empty(); });
+  remarks::passed(op, remarks::LinearSplit)
+      << "one linear for each of " << remarks::number("parts", op.getNumResults() - unused)
+      << " results that are read, " << remarks::number("unused", unused) << " dropped";
   for (unsigned j = 0, n = op.getNumResults(); j < n; ++j) {
     Value result = op.getResult(j);
     if (result.use_empty())

@@ -10,9 +10,10 @@
 
 namespace heddle::model {
 
-/// Whether the body uses the index in names of parameters alone, and collects nothing.
+/// Whether the body uses the index in names of parameters alone.
 bool canSplit(RepeatOp op);
-/// Replaces `op` by one repeat after the other, each of so many iterations. They add up to the count of `op`.
+/// Replaces `op` by one repeat after the other, each of so many iterations. They add up to the count of `op`. What they
+/// collect is joined.
 void splitRepeat(RepeatOp op, llvm::ArrayRef<int64_t> lengths);
 
 } // namespace heddle::model

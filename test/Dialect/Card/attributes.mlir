@@ -11,7 +11,8 @@
 #other = #card.require<left = "B", right = "T", op = "slice", place = "-", differ = true>
 #linear = #card.phase<ops = "linear+map", math = "dots", repeats = 12, operations = "2*B*T", bytes = "T", weight = "h.{0} w">
 #rest = #card.phase<ops = "-", repeats = 1, operations = "0", bytes = "0">
-#run = #card.entry<name = "run", dims = ["B", "T"], inputs = [#ids, #mask], outputs = [#logits], states = [#keys, #ring], requirements = [#need, #other], pieces = #model.pieces<longest = 512, beyond = 768>, flops = "2*B*T", integers = "B", reads = "T", arena = "4*B*threads", phases = [#linear, #rest]>
+#placed = #card.phase<ops = "map", repeats = 1, operations = "0", bytes = "8", place = "$.body[3] (12:5)", statement = "stdlib.json:40:7", node = "q", kernels = ["heddle_map_1", "heddle_map_2"]>
+#run = #card.entry<name = "run", dims = ["B", "T"], inputs = [#ids, #mask], outputs = [#logits], states = [#keys, #ring], requirements = [#need, #other], pieces = #model.pieces<longest = 512, beyond = 768>, flops = "2*B*T", integers = "B", reads = "T", arena = "4*B*threads", phases = [#linear, #placed, #rest]>
 #step = #card.entry<name = "step", dims = [], arena = "64", lengths = ["64", "8"], repeats = [#card.repeat<count = 3, first = 0, end = 2>]>
 // CHECK: !B_T_i = !model.tensor<[B, T], i64>
 // CHECK: module attributes {card.entries = [#card.entry<name = "run", dims = ["B", "T"], inputs = [#card.tensor<name = "input_ids", type = !B_T_i>
@@ -21,6 +22,7 @@
 // CHECK-SAME: without = "mask"
 // CHECK-SAME: pieces = <longest = 512, beyond = 768>
 // CHECK-SAME: #card.phase<ops = "linear+map", math = "dots", repeats = 12
+// CHECK-SAME: place = "$.body[3] (12:5)", statement = "stdlib.json:40:7", node = "q", kernels = ["heddle_map_1", "heddle_map_2"]>
 // CHECK-SAME: repeats = [#card.repeat<count = 3, first = 0, end = 2>]>], card.lookups = ["embed, by input `ids`"]
 module attributes {card.entries = [#run, #step], card.lookups = ["embed, by input `ids`"], model.dims = {T = 8 : i64}, model.name = "two words"} {}
 // CARD: heddle-card 1
@@ -44,6 +46,7 @@ module attributes {card.entries = [#run, #step], card.lookups = ["embed, by inpu
 // CARD-NEXT: reads T
 // CARD-NEXT: arena 4*B*threads
 // CARD-NEXT: phase linear+map dots turns 12 operations 2*B*T bytes T # h.{0}%20w
+// CARD-NEXT: phase map turns 1 operations 0 bytes 8 at %24.body[3]%20(12:5) in stdlib.json:40:7 of q by heddle_map_1 heddle_map_2
 // CARD-NEXT: phase - turns 1 operations 0 bytes 0
 // CARD-NEXT: entry step
 // CARD-NEXT: dims

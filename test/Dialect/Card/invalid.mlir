@@ -55,6 +55,12 @@ module attributes {a = #phase_c3} {}
 
 // -----
 
+// expected-error @below {{expected names of kernels, got [7]}}
+#phase_c4 = #card.phase<ops = "map", repeats = 1, operations = "0", bytes = "0", kernels = [7]>
+module attributes {a = #phase_c4} {}
+
+// -----
+
 // expected-error @below {{expected a count from 0 on, got -1}}
 #repeat_c1 = #card.repeat<count = -1, first = 0, end = 1>
 module attributes {a = #repeat_c1} {}

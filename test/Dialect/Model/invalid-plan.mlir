@@ -52,7 +52,7 @@
 
 // -----
 
-// expected-error @below {{codes have 8, 6, 5 or 4 bits, not 3}}
+// expected-error @below {{codes have 8, 6, 5, 4 or 2 bits, not 3}}
 #layout_c5_bits = #model.layout<panels 32, f32, coded 3 by 32 f16>
 
 // -----
@@ -62,8 +62,8 @@
 
 // -----
 
-// expected-error @below {{codes have 8, 6, 5 or 4 bits, not 2}}
-#coded_c1 = #model.coded<bits = 2, group = 32, scale = f16, from = "gptq">
+// expected-error @below {{codes have 8, 6, 5, 4 or 2 bits, not 1}}
+#coded_c1 = #model.coded<bits = 1, group = 32, scale = f16, from = "gptq">
 
 // -----
 
@@ -388,3 +388,19 @@ module attributes {model.blob = [1], model.blob_bytes = 0 : i64} {}
 
 // expected-error @below {{the entry of "w" ends at 128, after the 64 bytes of the blob}}
 module attributes {model.blob = [#model.entry<name = "w", shape = [16], layout = <natural, f32>, offset = 64, firsts = [], counts = [], strides = []>], model.blob_bytes = 64 : i64} {}
+
+// -----
+
+func.func @life(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{expected 'model.place' to be one #model.place for each of 1 results}}
+  %y = model.unary neg %x {model.place = [[#model.place<arena, "0">, {begin = 3 : i64, bytes = "4*B", end = 2 : i64, storage = 0 : i64}]]} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
+
+// -----
+
+func.func @scratch_life(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{expected 'model.scratch' to be a #model.place in the arena}}
+  %y = model.unary neg %x {model.scratch = [#model.place<arena, "0">, {begin = 0 : i64, bytes = "4*", end = 2 : i64, storage = 0 : i64}]} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
