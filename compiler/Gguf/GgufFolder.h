@@ -13,6 +13,8 @@
 
 namespace heddle {
 
+class GgufFile;
+
 /// Whether a file begins as GGUF files do, or is called so; false for what cannot be read.
 bool isGgufFile(llvm::StringRef path);
 
@@ -24,6 +26,10 @@ std::vector<std::string> ggufParts(llvm::StringRef path);
 absl::StatusOr<ModelFolder> openModel(llvm::StringRef path, std::vector<std::string> &warnings);
 /// The same without config.json: the tokenizer and the templates of a file, which need no tensors.
 absl::StatusOr<ModelFolder> openTexts(llvm::StringRef path, std::vector<std::string> &warnings);
+
+/// The README.md of a file, of which only the front matter says something: the licence, as `general.license` states it.
+/// "" where it states none.
+std::string makeCard(const GgufFile &file);
 
 } // namespace heddle
 

@@ -3,6 +3,7 @@
 #include "compiler/Gguf/KeyExpressions.h"
 #include "compiler/Weights/Gguf/GgufTensors.h"
 #include "heddle/printable.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
 namespace heddle {
@@ -22,7 +23,7 @@ static double shortest(float x) {
 
 /// The numbers of a tensor of one dimension.
 static absl::StatusOr<std::vector<float>> numbersOf(const GgufFile &file, const GgufTensor &tensor) {
-  if (isBlocks(tensor.type) || tensor.shape.size() != 1)
+  if (isWhole(tensor.type) || tensor.shape.size() != 1)
     return file.damaged(tensor, "a list of numbers is needed");
   std::vector<float> numbers(size_t(tensor.shape[0]));
   GgufSource source(file, tensor);
@@ -31,7 +32,8 @@ static absl::StatusOr<std::vector<float>> numbersOf(const GgufFile &file, const 
   return numbers;
 }
 
-/// Llama 3's parameters, found again from what each frequency is divided by; config.json has no place for divisors.
+/// From what each frequency is divided by: Llama 3's parameters, if the divisors are theirs, as in the config.json of
+/// the checkpoint; else the divisors themselves.
 static absl::StatusOr<Value> fromDivisors(const GgufFile &file, const GgufTensor &tensor, double theta, int64_t width) {
   absl::StatusOr<std::vector<float>> divisors = numbersOf(file, tensor);
   if (!divisors.ok())
@@ -62,7 +64,13 @@ static absl::StatusOr<Value> fromDivisors(const GgufFile &file, const GgufTensor
                      {"high_freq_factor", high},
                      {"original_max_position_embeddings", trained}};
     }
-  return file.unsupported(tensor, "its divisors of frequencies are not those of Llama 3");
+  Value out = {{"rope_type", "divisors"}};
+  for (auto [i, x] : llvm::enumerate(*divisors)) {
+    if (x <= 0)
+      return file.damaged(tensor, "a divisor of a frequency is more than 0, number " + std::to_string(i) + " is not");
+    out["divisors"].push_back(shortest(x));
+  }
+  return out;
 }
 
 absl::StatusOr<Value> ropeScaling(const GgufFile &file, llvm::StringRef architecture, KeyExpressions &keys) {

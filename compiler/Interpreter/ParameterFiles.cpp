@@ -83,12 +83,12 @@ FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
   absl::StatusOr<Tensor> t = readWhole(store, *stored, *stored->record);
   if (!t.ok())
     return emitError(location) << textOf(t.status());
-  if (stored->coded && !stored->whole && t->rank() == 2) {
+  if (stored->coded && t->rank() == 2) {
     absl::StatusOr<std::optional<CodedForm>> form = stored->coded->form();
     if (!form.ok())
       return emitError(location) << textOf(form.status());
     if (*form) {
-      absl::StatusOr<CodedRows> rows = stored->coded->readCodes(0, t->shape[0]);
+      absl::StatusOr<CodedRows> rows = stored->coded->readCodes(stored->firstRow(), t->shape[0]);
       if (!rows.ok())
         return emitError(location) << textOf(rows.status());
       t->codes = std::make_shared<TensorCodes>(TensorCodes{std::move(**form), std::move(*rows)});

@@ -61,9 +61,7 @@ FailureOr<Tensors> VerifyInstrumentation::compute(ModuleOp module) {
   return results;
 }
 
-/// `expected`, with 0 where `actual` has a row of zeros, for a result of @run that is marked as having
-/// rows of padding that are not computed (`model.padded_rows`). Adds to `padded` how many rows became 0 so.
-static Tensor withoutPadding(ModuleOp module, StringRef name, Tensor expected, const Tensor &actual, int64_t &padded) {
+Tensor heddle::withoutPadding(ModuleOp module, StringRef name, Tensor expected, const Tensor &actual, int64_t &padded) {
   auto run = module.lookupSymbol<func::FuncOp>("run");
   bool marked = false;
   for (unsigned i = 0; i < run.getNumResults(); ++i) {

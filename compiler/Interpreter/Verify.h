@@ -39,6 +39,11 @@ struct VerifyReport {
 /// `worst` is raised to the largest relative difference.
 std::string difference(const Tensor &expected, const Tensor &actual, double tolerance, double &worst);
 
+/// `expected`, with 0 where `actual` has a row of zeros, for a result of @run that is marked as having
+/// rows of padding that are not computed (`model.padded_rows`). Adds to `padded` how many rows became 0 so.
+Tensor withoutPadding(mlir::ModuleOp module, llvm::StringRef name, Tensor expected, const Tensor &actual,
+                      int64_t &padded);
+
 class VerifyInstrumentation : public mlir::PassInstrumentation {
 public:
   /// `report` and what `readParameter` refers to must outlive the pass manager's run.

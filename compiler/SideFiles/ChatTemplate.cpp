@@ -17,7 +17,7 @@ namespace path = llvm::sys::path;
 namespace {
 
 /// A template and where its text begins: a separate file, or a string of JSON.
-struct Source {
+struct TemplateSource {
   TemplateText text;
   Loc loc;
   bool isJson;
@@ -48,7 +48,7 @@ private:
   StringRef wanted;
   DiagnosticSink &sink;
   ChatTemplates &out;
-  std::vector<Source> found;
+  std::vector<TemplateSource> found;
   std::vector<std::pair<std::string, std::string>> variables;
 };
 
@@ -180,10 +180,10 @@ void Finder::choose() {
   if (found.empty() || sink.hasErrors())
     return;
   std::vector<std::string> names;
-  for (const Source &source : found)
+  for (const TemplateSource &source : found)
     names.push_back(source.text.name);
   StringRef name = wanted.empty() ? "default" : wanted;
-  auto one = llvm::find_if(found, [&](const Source &source) { return source.text.name == name; });
+  auto one = llvm::find_if(found, [&](const TemplateSource &source) { return source.text.name == name; });
   if (one == found.end()) {
     std::string all = llvm::join(names, ", ");
     if (wanted.empty())
@@ -193,7 +193,7 @@ void Finder::choose() {
       sink.errorInFile(Error::CannotRead, wanted, "",
                        "there is no such file, and the model has no chat template of this name; it has " + all);
   } else if (!wanted.empty()) {
-    Source kept = std::move(*one);
+    TemplateSource kept = std::move(*one);
     kept.text.name = "default";
     out.from = kept.loc.file->name().str();
     found.clear();
@@ -229,10 +229,10 @@ void Finder::compile() {
   if (found.empty() || sink.hasErrors())
     return;
   std::vector<TemplateText> texts;
-  for (const Source &source : found)
+  for (const TemplateSource &source : found)
     texts.push_back(source.text);
   for (const TemplateMistake &m : compileTemplates(texts, variables, out.blob)) {
-    const Source &source = found[m.which];
+    const TemplateSource &source = found[m.which];
     size_t byte = byteOf(source.text.text, m.line, m.column);
     Loc loc = source.isJson ? insideString(source.loc, byte) : source.loc.plus(byte);
     bool made = loc.file->madeFrom != nullptr;

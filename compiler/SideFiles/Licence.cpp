@@ -3,9 +3,7 @@
 
 #include "compiler/SideFiles/Licence.h"
 #include "compiler/Import/Json/Diagnostics.h"
-#include "heddle/input_file.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
 #include <map>
 #include <vector>
 
@@ -70,9 +68,7 @@ std::string heddle::licenceOfCard(StringRef text) {
   return licence.empty() ? more : more.empty() ? licence : licence + " (" + more + ")";
 }
 
-std::string heddle::statedLicence(StringRef directory) {
-  llvm::SmallString<256> card(directory);
-  llvm::sys::path::append(card, "README.md");
-  ReadFile read = isThere(card.c_str()) ? readInputFile(card.c_str(), kMostBytes) : ReadFile();
+std::string heddle::statedLicence(const ModelFolder &folder) {
+  ReadFile read = folder.has("README.md") ? folder.read("README.md", kMostBytes) : ReadFile();
   return read.ok() ? licenceOfCard(read.bytes) : "";
 }

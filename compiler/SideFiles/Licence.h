@@ -2,6 +2,7 @@
 #ifndef HEDDLE_COMPILER_SIDEFILES_LICENCE_H
 #define HEDDLE_COMPILER_SIDEFILES_LICENCE_H
 
+#include "compiler/Folder/ModelFolder.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -12,8 +13,8 @@ namespace heddle {
 /// nothing. The words are the file's and judged by nobody.
 std::string licenceOfCard(llvm::StringRef text);
 
-/// The same of README.md in a directory; "" also where there is none, or it cannot be read.
-std::string statedLicence(llvm::StringRef directory);
+/// The same of README.md in a model's folder; "" also where there is none, or it cannot be read.
+std::string statedLicence(const ModelFolder &folder);
 
 } // namespace heddle
 

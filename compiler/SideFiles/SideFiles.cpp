@@ -2,6 +2,7 @@
 
 #include "compiler/SideFiles/SideFiles.h"
 #include "compiler/Import/Weights/OtherKinds.h"
+#include "compiler/SideFiles/Licence.h"
 #include "compiler/SideFiles/SentenceVectors.h"
 #include "dialects/Model/IR/Model.h"
 #include "heddle/input_file.h"
@@ -234,6 +235,7 @@ struct Companions {
   std::vector<std::string> labels;
   std::string kind;
   SentenceVectors vectors;
+  std::string licence;   ///< as the model card states it
   std::string scoreKind; ///< what a cross-encoder's activation makes of its scores, as `kind`; "" if none is named
   bool softmax = false;  ///< and it is a softmax
   const JsonValue *size = nullptr;
@@ -331,6 +333,9 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   if (invented || StringRef(options.path).ends_with(".mlir"))
     return;
   ModelFolder folder = options.folder();
+  // That of sentence-transformers is where its modules.json is.
+  ModelFolder top = options.modules.empty() ? folder : ModelFolder(options.modules);
+  out.licence = statedLicence(top);
   // The importer has reported errors in config.json; where it found none, the file cannot be read once more.
   DiagnosticSink quiet;
   if (out.config = readJson(folder, "config.json", options, sink.hasErrors() ? quiet : sink); out.config) {
@@ -350,8 +355,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
     SideFileReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }
-  out.vectors =
-      readSentenceVectors(options.modules.empty() ? folder : ModelFolder(options.modules), options.pool, sink);
+  out.vectors = readSentenceVectors(top, options.pool, sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
   readPreprocessors(folder, type && type->isString() ? StringRef(type->string) : StringRef(), options, b, sink, out);
   SmallVector<StringRef> files = {"config.json"};
@@ -481,8 +485,8 @@ static void checkPicture(const Companions &found, model::ModelTensorType input, 
 }
 
 /// Reads the files next to config.json (generation_config.json, preprocessor_config.json, ..) and writes what they say
-/// as attributes of the module: roles of generation, settings for pictures and sound, labels. Without a module the
-/// files are only checked.
+/// as attributes of the module: roles of generation, settings for pictures and sound, labels, the licence. Without a
+/// module the files are only checked.
 void heddle::addSideFiles(const ImportOptions &options, ModuleOp module, DiagnosticSink &sink) {
   MLIRContext unused(MLIRContext::Threading::DISABLED);
   Builder b(module ? module.getContext() : &unused);
@@ -491,6 +495,8 @@ void heddle::addSideFiles(const ImportOptions &options, ModuleOp module, Diagnos
   auto run = module ? module.lookupSymbol<func::FuncOp>("run") : func::FuncOp();
   if (!run)
     return;
+  if (!found.licence.empty())
+    module->setAttr("model.license", b.getStringAttr(found.licence));
   if (auto generate = module->getAttrOfType<DictionaryAttr>("model.generate")) {
     Attributes roles(generate);
     for (NamedAttribute role : found.roles) {

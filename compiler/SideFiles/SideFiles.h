@@ -1,11 +1,11 @@
 //===- SideFiles.h - the files beside config.json ---------------*- C++ -*-===//
 //
 // The files next to config.json: generation_config.json (how a model generates), preprocessor_config.json (how a
-// picture or sound becomes its input), modules.json (how hidden states become a vector, SentenceVectors.h), and
-// id2label in config.json (the names of classes). They do not change what @run computes; they become attributes of the
-// module and then lines of the card: keys of `model.generate`, `model.picture`, `model.sound`, `model.vectors`,
-// `model.labels` and `model.kind`. As in config.json, every key is used, listed with the reason why it has no effect,
-// or refused by its name.
+// picture or sound becomes its input), modules.json (how hidden states become a vector, SentenceVectors.h), id2label in
+// config.json (the names of classes) and README.md (the licence, Licence.h). They do not change what @run computes;
+// they become attributes of the module and then lines of the card: keys of `model.generate`, `model.picture`,
+// `model.sound`, `model.vectors`, `model.labels`, `model.kind` and `model.license`. As in config.json, every key is
+// used, listed with the reason why it has no effect, or refused by its name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_SIDEFILES_SIDEFILES_H

@@ -13,7 +13,7 @@
 
 using namespace mlir;
 using namespace heddle;
-using Kind = VectorModule::Kind;
+using ModuleKind = VectorModule::Kind;
 
 //===--- weights --------------------------------------------------------------===//
 
@@ -80,9 +80,9 @@ public:
   /// False after an error.
   bool add(const VectorModule &module) {
     switch (module.kind) {
-    case Kind::Dense: return addDense(module);
-    case Kind::LayerNorm: return addLayerNorm(module);
-    case Kind::Normalize: body += R"({"x": {"l2_norm": "x"}}, )"; return true;
+    case ModuleKind::Dense: return addDense(module);
+    case ModuleKind::LayerNorm: return addLayerNorm(module);
+    case ModuleKind::Normalize: body += R"({"x": {"l2_norm": "x"}}, )"; return true;
     }
     return false;
   }
@@ -129,7 +129,7 @@ static void addHead(const SentenceVectors &vectors, int64_t width, ModuleOp modu
                     DiagnosticSink &sink) {
   ModuleTable table;
   for (const VectorModule &one : vectors.head)
-    if (one.kind != Kind::Normalize && !table.open(one, given.headersOnly, sink))
+    if (one.kind != ModuleKind::Normalize && !table.open(one, given.headersOnly, sink))
       return;
   HeadWriter writer(table, width, sink);
   for (const VectorModule &one : vectors.head)

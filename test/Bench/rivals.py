@@ -68,6 +68,7 @@ ROWS = [
     Row("sparse", "BigBird-base 4096 (rival: dense)", "bigbird", dense_bigbird, 4096, seconds=1, form="mha"),
     Row("window", "window 512 at 4096, 125 M", "mistral", mistral, 4096, gen=True, seconds=1, inputs=IDS),
     Row("llama", "LLaMA 1.1B, 512", "llama", graphs.llama, 512, gen=True, seconds=1, inputs=IDS),
+    Row("short", "LLaMA 1.1B, 64", "llama", graphs.llama, 64, gen=True, seconds=1),
 ]
 
 

@@ -61,6 +61,16 @@ def models(heddle, shared, work, every):
             same(heddle, shared, work, name, path + ".gguf", {k[3:]: v for k, v in safetensors_file.read(path + ".safetensors").items() if k.startswith("in.")})
 
 
+def coded(heddle, shared):
+    """Which parameters keep the codes of their blocks: those of a stack of experts, too, and types of few values in few bits."""
+    for name, parameter, how in (("gpt-oss-mxfp4", "model.layers.0.mlp.experts.gate_up_proj[0]", 'bits = 4, group = 32, scale = bf16, table = "e2m1"'),
+                                 ("gpt-oss-mxfp4", "model.layers.0.mlp.experts.down_proj[1]", 'bits = 4, group = 32, scale = bf16, table = "e2m1"'),
+                                 ("gemma2-q2_k", "model.layers.0.self_attn.q_proj.weight", "bits = 2, group = 16")):
+        status, out, err = run(heddle, "compile", os.path.join(cases(shared, "models"), name + ".gguf"), "--emit=model", "--no-locations")
+        line = next((line for line in out.splitlines() if '"%s"' % parameter in line), err)
+        check(status == 0 and "#model.coded<" + how in line, "%s keeps the codes of %s" % (name, parameter), line)
+
+
 def architectures(heddle, shared, work):
     """Each architecture of the table, small and with random weights."""
     import numpy as np
@@ -117,6 +127,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         models(heddle, a.shared, work, a.all)
         commands(heddle, a.shared, work)
+        coded(heddle, a.shared)
         if a.all:
             architectures(heddle, a.shared, work)
     for part, words in (("models", ["--same"]), ("hostile", [])) if a.all else (("hostile", ["--only", *HOSTILE]),):

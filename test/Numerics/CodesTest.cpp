@@ -104,7 +104,7 @@ TEST(Codes, IntegersOfEveryForm) {
       }
 }
 
-/// One level with minima, tables, 5 and 6 bits, and two levels: formats of GGUF files and others of their kind.
+/// One level with minima, tables, 2, 5 and 6 bits, and two levels: formats of GGUF files and others of their kind.
 const Form kFormats[] = {
     {4, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, "},
     {5, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, "},
@@ -114,14 +114,17 @@ const Form kFormats[] = {
     {4, 16, "f16", false, false, false, "gguf", "table = \"e2m1\", "},
     {4, 32, "bf16", false, false, false, "gguf", "table = \"e2m1\", "},
     {4, 32, "f16", false, false, false, "gguf", "table = \"nl4\", "},
-    {4, 64, "f16", false, false, false, "gguf", "zero_code = 1, "},
-    {4, 256, "f16", false, false, false, "gguf", "zero_code = 1, "},
+    {2, 32},
+    {2, 16, "f32", true},
+    {2, 64, "f16", false, false, false, "gguf", "zero_code = 1, "},
+    {2, 256, "f16", false, false, false, "gguf", "zero_code = 1, "},
     {5, 256, "f16", false, false, false, "gguf", "zero_code = 31, "},
 };
 const Form kTwoLevels[] = {
     {4, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
     {5, 32, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
     {6, 16, "f16", false, false, false, "gguf", "super = 256, "},
+    {2, 16, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
     {4, 16, "f16", false, false, false, "gguf", "minima = true, zero_code = 0, super = 256, "},
     {4, 16, "f16", false, false, false, "gguf", "zero_code = 4, super = 256, "},
     {4, 32, "f16", false, false, false, "gguf", "table = \"nl4\", super = 256, "},

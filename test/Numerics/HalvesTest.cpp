@@ -31,7 +31,7 @@ static bool has(const std::string &math) {
 static std::string number(int64_t n) { return std::to_string(n); }
 
 /// A linear [B, K] -> [B, N] with bias, as text.
-static std::string linear(int64_t k, int64_t n, bool inOut) {
+static std::string linearText(int64_t k, int64_t n, bool inOut) {
   std::string K = number(k), N = number(n), w = inOut ? "f[" + K + ", " + N + "]" : "f[" + N + ", " + K + "]";
   std::string x = "f[B, " + K + "]", y = "f[B, " + N + "]";
   return functionText("x: " + x + " -> y: " + y, "%w = model.param \"w\" : " + w + "\n%b = model.param \"b\" : f[" + N +
@@ -65,7 +65,7 @@ protected:
 TEST_P(Stored, SmallLinears) {
   for (int64_t k : {1, 2, 3, 9, 64})
     for (int64_t n : {1, 31, 33, 65}) {
-      Kernels kernels(linear(k, n, (k + n) % 2), options());
+      Kernels kernels(linearText(k, n, (k + n) % 2), options());
       ASSERT_TRUE(kernels.good()) << k << " " << n;
       for (int64_t m : {0, 1, 2, 3, 4, 5, 8, 9, 15, 33})
         EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m << " K " << k << " N " << n;
@@ -76,7 +76,7 @@ TEST_P(Stored, SmallLinears) {
 /// Weights large enough for tiles of every height and for streaming several panels at once.
 TEST_P(Stored, LargeLinears) {
   for (int64_t k : {140, 141, 160}) {
-    Kernels kernels(linear(k, 319, false), options());
+    Kernels kernels(linearText(k, 319, false), options());
     ASSERT_TRUE(kernels.good());
     for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 33, 257, 300})
       EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m;
@@ -88,7 +88,7 @@ TEST_P(Stored, LargeLinears) {
 /// So few steps along k that of the parts in which lines are fetched the last are empty.
 TEST_P(Stored, NarrowLinears) {
   for (auto [k, n] : {std::pair<int64_t, int64_t>{33, 1001}, {66, 513}}) {
-    Kernels kernels(linear(k, n, true), options());
+    Kernels kernels(linearText(k, n, true), options());
     ASSERT_TRUE(kernels.good());
     for (int64_t m : {8, 17})
       EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m << " K " << k;
@@ -146,7 +146,7 @@ TEST_P(Stored, Tables) {
 }
 
 TEST_P(Stored, RoundingCostsWhatItMust) {
-  Kernels kernels(linear(320, 96, false), options());
+  Kernels kernels(linearText(320, 96, false), options());
   ASSERT_TRUE(kernels.good());
   Kernels::Bytes in = kernels.inputs({{"B", 20}}, 5);
   double rms = kernels.rmsOfRounding({{"B", 20}}, in, kernels.run({{"B", 20}}, in));
@@ -184,7 +184,7 @@ TEST(Matrix, SumsOfPairs) {
   Kernels::Options options;
   options.math = "dots";
   options.needs = kMatrixNeeds;
-  Kernels kernels(linear(k, n, false), options);
+  Kernels kernels(linearText(k, n, false), options);
   ASSERT_TRUE(kernels.good());
   const Tensor &w = kernels.parameterValue("w"), &b = kernels.parameterValue("b");
   for (int64_t m : {1, 7, 16, 29, 300}) {

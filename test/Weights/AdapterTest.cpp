@@ -12,7 +12,7 @@ using namespace heddle::test;
 
 namespace {
 
-const std::string shared = HEDDLE_LORA_CASES;
+const std::string loraCases = HEDDLE_LORA_CASES;
 
 //===--- expressions and names -------------------------------------------------===//
 
@@ -123,7 +123,7 @@ TEST(AdapterChoice, Texts) {
 
 //===--- numbers ----------------------------------------------------------------===//
 
-std::vector<float> elements(const WeightStore &store, const StoredTensor &tensor) {
+std::vector<float> numbersOf(const WeightStore &store, const StoredTensor &tensor) {
   std::vector<float> all(tensor.elements());
   absl::Status status = store.readF32(tensor, 0, all);
   EXPECT_TRUE(status.ok()) << text(status);
@@ -143,10 +143,10 @@ std::vector<AdapterChoice> adaptersOf(const std::string &folder) {
 }
 
 TEST(Adapter, MergesTheSharedCases) {
-  if (!std::filesystem::exists(shared))
-    GTEST_SKIP() << "there is no " << shared;
+  if (!std::filesystem::exists(loraCases))
+    GTEST_SKIP() << "there is no " << loraCases;
   size_t compared = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(shared)) {
+  for (const auto &entry : std::filesystem::directory_iterator(loraCases)) {
     std::string folder = entry.path();
     if (!std::filesystem::exists(folder + "/meta.json"))
       continue;
@@ -160,8 +160,8 @@ TEST(Adapter, MergesTheSharedCases) {
     EXPECT_EQ(store->files(), plain->files());
     for (const StoredTensor &tensor : store->tensors()) {
       const StoredTensor *want = merged->find(tensor.name());
-      std::vector<float> got = elements(*store, tensor);
-      std::vector<float> right = want ? elements(*merged, *want) : elements(*plain, *plain->find(tensor.name()));
+      std::vector<float> got = numbersOf(*store, tensor);
+      std::vector<float> right = want ? numbersOf(*merged, *want) : numbersOf(*plain, *plain->find(tensor.name()));
       ASSERT_EQ(got.size(), right.size());
       double worst = 0, largest = 0;
       for (size_t i = 0; i < got.size(); ++i) {

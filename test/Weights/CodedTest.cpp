@@ -11,7 +11,7 @@ using namespace heddle::test;
 
 namespace {
 
-const std::string shared = HEDDLE_QUANTISED_CASES;
+const std::string codedCases = HEDDLE_QUANTISED_CASES;
 
 /// A case and what its config.json says.
 struct Case {
@@ -93,11 +93,11 @@ void takeCodes(const StoredTensor &tensor, const std::vector<float> &all, bool e
 }
 
 TEST(Coded, CasesBitForBit) {
-  if (!std::filesystem::exists(shared))
-    GTEST_SKIP() << "no cases at " << shared;
+  if (!std::filesystem::exists(codedCases))
+    GTEST_SKIP() << "no cases at " << codedCases;
   for (const Case &c : cases) {
     SCOPED_TRACE(c.name);
-    std::string folder = shared + "/" + c.name, wanted = "/weights.safetensors";
+    std::string folder = codedCases + "/" + c.name, wanted = "/weights.safetensors";
     bool matrices = std::string(c.name) == "matrices";
     absl::StatusOr<WeightStore> store = WeightStore::openCoded({folder + "/model.safetensors"}, c.scheme);
     ASSERT_TRUE(store.ok()) << text(store.status());

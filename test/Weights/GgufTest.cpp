@@ -14,7 +14,7 @@ using namespace heddle::test;
 
 namespace {
 
-const std::string shared = HEDDLE_GGUF_CASES;
+const std::string ggufCases = HEDDLE_GGUF_CASES;
 
 template <typename T> std::string word(T value) { return {reinterpret_cast<const char *>(&value), sizeof value}; }
 std::string textOf(const std::string &bytes) { return word(uint64_t(bytes.size())) + bytes; }
@@ -403,7 +403,7 @@ struct BlockCase {
 
 BlockCase caseOf(const GgufTypeRow &type) {
   BlockCase c;
-  absl::StatusOr<WeightStore> known = WeightStore::open(shared + "/blocks/" + type.name + ".safetensors");
+  absl::StatusOr<WeightStore> known = WeightStore::open(ggufCases + "/blocks/" + type.name + ".safetensors");
   EXPECT_TRUE(known.ok()) << text(known.status());
   const StoredTensor *bytes = known.ok() ? known->find("bytes") : nullptr;
   const StoredTensor *values = known.ok() ? known->find("values") : nullptr;
@@ -430,8 +430,8 @@ float stored(PackedType type, float value) {
 }
 
 TEST(Gguf, BlocksBitForBit) {
-  if (!std::filesystem::exists(shared))
-    GTEST_SKIP() << "no cases at " << shared;
+  if (!std::filesystem::exists(ggufCases))
+    GTEST_SKIP() << "no cases at " << ggufCases;
   Directory dir;
   unsigned compared = 0;
   for (const GgufTypeRow &type : ggufTypes()) {

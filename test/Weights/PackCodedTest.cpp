@@ -79,20 +79,24 @@ void appendCodes(std::vector<uint8_t> &to, const Coding &coding, int64_t panel, 
   auto code = [&](int64_t n, int64_t k) {
     return n < m.n && k < m.k ? unsigned(m.all.codes[n * m.k + k]) : unsigned(coding.offset());
   };
-  int64_t more = coding.bits - 4, block = coding.bits == 8 ? 4 : coding.bits == 4 ? 8 : 32 / more;
+  int64_t low = coding.bits == 8 ? 8 : coding.bits == 2 ? 2 : 4, more = coding.bits - low, inLine = 32 / low;
+  int64_t block = more ? 32 / more : inLine;
   for (int64_t k = begin; k < begin + count; k += block) {
-    for (int64_t n = first; n < first + panel && (more == 1 || more == 2); ++n)
+    for (int64_t n = first; n < first + panel && more; ++n)
       for (int64_t b = 0; b < 4; ++b) {
         unsigned high = 0;
         for (int64_t j = 0; j < block / 4; ++j)
           high |= code(n, k + 4 * j + b) >> 4 << (more * j);
         to.push_back(uint8_t(high));
       }
-    for (int64_t line = k; line < k + block; line += coding.bits == 8 ? 4 : 8)
+    for (int64_t line = k; line < k + block; line += inLine)
       for (int64_t n = first; n < first + panel; ++n)
-        for (int64_t b = 0; b < 4; ++b)
-          to.push_back(uint8_t(coding.bits == 8 ? code(n, line + b)
-                                                : (code(n, line + b) & 15) | (code(n, line + 4 + b) & 15) << 4));
+        for (int64_t b = 0; b < 4; ++b) {
+          unsigned byte = 0;
+          for (int64_t j = 0; j < inLine / 4; ++j)
+            byte |= (code(n, line + 4 * j + b) & ((1u << low) - 1)) << (low * j);
+          to.push_back(uint8_t(byte));
+        }
   }
 }
 
@@ -164,7 +168,7 @@ CodedRows unpackPanel(Coding c, int64_t panel, int64_t k, int64_t count, const u
   for (int64_t n = 0; n < count; ++n)
     for (int64_t p = 0; p < k; ++p) {
       auto place = c.at(numbers, n, p, panel, k);
-      int64_t low = c.bits == 8 ? 8 : 4;
+      int64_t low = c.lowBits();
       unsigned code = unsigned(from[place.code] >> place.shift) & ((1u << low) - 1);
       if (c.hasHighBits())
         code |= (unsigned(from[place.high] >> place.highShift) & ((1u << (c.bits - low)) - 1)) << low;
@@ -234,7 +238,7 @@ TEST(PackCoded, EveryFormIsItsStream) {
 
 TEST(PackCoded, TablesMinimaAndHighBits) {
   CodeFormat minima{4, 32, PackedType::F16, false, true, 0}, five{5, 32}, six{6, 16, PackedType::BF16};
-  CodeFormat fiveMinima{5, 32, PackedType::F16, false, true}, nl4{4, 32}, digits{4, 64, PackedType::F16};
+  CodeFormat fiveMinima{5, 32, PackedType::F16, false, true}, nl4{4, 32}, digits{2, 64, PackedType::F16};
   nl4.table = CodeTable::NL4;
   digits.zeroCode = 1;
   for (const CodeFormat &format : {minima, five, six, fiveMinima, digits})
@@ -248,7 +252,7 @@ TEST(PackCoded, TablesMinimaAndHighBits) {
 }
 
 TEST(PackCoded, TwoLevels) {
-  for (int64_t bits : {4, 5, 6, 8})
+  for (int64_t bits : {2, 4, 5, 6, 8})
     for (int64_t group : {16, 32})
       for (bool minima : {false, true}) {
         Coding coding{{bits, group, minima ? PackedType::F16 : PackedType::F32, false, minima}};
@@ -265,7 +269,7 @@ TEST(PackCoded, TwoLevels) {
 
 TEST(PackCoded, BytesAWeight) {
   for (auto [bits, group, bytes] :
-       {std::tuple{8, 128, 4160}, {8, 32, 1088}, {4, 32, 576}, {4, 64, 1088}, {4, 128, 2112}})
+       {std::tuple{8, 128, 4160}, {8, 32, 1088}, {2, 64, 576}, {4, 32, 576}, {4, 64, 1088}, {4, 128, 2112}})
     EXPECT_EQ((Coding{{bits, group}}.sectionBytes(32, 4096)), bytes);
   EXPECT_EQ((Coding{{8, 4096}}.panelBytes(32, 4096)), 64 + 32 * 4096);
 }

@@ -9,22 +9,22 @@ namespace heddle {
 
 namespace path = llvm::sys::path;
 
-static std::string within(llvm::StringRef folder, llvm::StringRef name) {
+static std::string fileIn(llvm::StringRef folder, llvm::StringRef name) {
   llvm::SmallString<256> file(folder);
   path::append(file, name);
   return std::string(file);
 }
 
 static bool holdsModel(llvm::StringRef folder) {
-  return llvm::sys::fs::exists(within(folder, "config.json")) || llvm::sys::fs::exists(within(folder, "model.json"));
+  return llvm::sys::fs::exists(fileIn(folder, "config.json")) || llvm::sys::fs::exists(fileIn(folder, "model.json"));
 }
 
 bool isAdapterAlone(llvm::StringRef folder) {
-  return llvm::sys::fs::exists(within(folder, AdapterChoice::configName)) && !holdsModel(folder);
+  return llvm::sys::fs::exists(fileIn(folder, AdapterChoice::configName)) && !holdsModel(folder);
 }
 
 absl::StatusOr<std::string> baseOfAdapter(llvm::StringRef folder) {
-  absl::StatusOr<AdapterConfig> config = AdapterConfig::read(within(folder, AdapterChoice::configName));
+  absl::StatusOr<AdapterConfig> config = AdapterConfig::read(fileIn(folder, AdapterChoice::configName));
   if (!config.ok())
     return config.status();
   llvm::StringRef base = config->base;
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> baseOfAdapter(llvm::StringRef folder) {
   if (path::is_absolute(base)) {
     places = {base.str()};
   } else if (!base.empty()) {
-    places = {within(beside, base), within(beside, path::filename(base)), base.str()};
+    places = {fileIn(beside, base), fileIn(beside, path::filename(base)), base.str()};
   }
   for (const std::string &place : places)
     if (llvm::sys::fs::is_directory(place) && holdsModel(place) && !llvm::sys::fs::equivalent(place, folder))

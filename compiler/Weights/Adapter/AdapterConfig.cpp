@@ -11,8 +11,6 @@ namespace heddle {
 
 using Kind = ConfigValue::Kind;
 static constexpr uint64_t mostConfigBytes = 16 << 20;
-static constexpr llvm::StringLiteral mergeInPython =
-    "merge it in Python (model.merge_and_unload(), model.save_pretrained(DIR)) and compile DIR";
 static constexpr llvm::StringLiteral dependsOnText =
     "what it adds depends on the text, so there are no merged weights; compile the base without it";
 static constexpr llvm::StringLiteral convertInit =

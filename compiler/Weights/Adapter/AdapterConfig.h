@@ -10,6 +10,10 @@
 
 namespace heddle {
 
+/// What to do with an adapter that is not merged here.
+inline constexpr llvm::StringLiteral mergeInPython =
+    "merge it in Python (model.merge_and_unload(), model.save_pretrained(DIR)) and compile DIR";
+
 class AdapterConfig {
 public:
   /// Reads the file at `path`.

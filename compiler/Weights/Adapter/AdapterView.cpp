@@ -13,8 +13,6 @@
 namespace heddle {
 namespace {
 
-constexpr llvm::StringLiteral mergeInPython =
-    "merge it in Python (model.merge_and_unload(), model.save_pretrained(DIR)) and compile DIR";
 constexpr llvm::StringLiteral otherBase =
     "the adapter belongs to another base, or the file is damaged: compile the base that it was trained on";
 constexpr int64_t mostExperts = 4096;

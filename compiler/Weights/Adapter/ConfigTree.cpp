@@ -11,7 +11,7 @@
 namespace heddle {
 namespace {
 
-constexpr size_t deepest = 16, mostValues = 1'000'000;
+constexpr size_t mostLevels = 16, mostValues = 1'000'000;
 
 class TreeReader : public JsonCursor {
 public:
@@ -86,7 +86,7 @@ private:
     return true;
   }
   bool begin(ConfigValue::Kind kind) {
-    if (open.size() >= deepest)
+    if (open.size() >= mostLevels)
       return fail("nested deeper than 16", tokenStart());
     ConfigValue *value = nullptr;
     if (!add(kind, [&](ConfigValue &v) { value = &v; }))

@@ -54,13 +54,13 @@ absl::StatusOr<FactorReader::Numbers> FactorReader::read(const TensorRecord &rec
 }
 
 /// A tensor under the name that the store lists.
-static CodedPieces named(std::string name) {
+static CodedPieces called(std::string name) {
   return CodedPieces(name, name, [](llvm::StringRef) { return nullptr; });
 }
 
 MergedTensor::MergedTensor(std::string name, const StoredTensor &source, std::vector<TensorChange> changes,
                            std::shared_ptr<FactorReader> factors)
-    : CodedTensor(named(std::move(name)), source, source.shape().vec(), "merged with an adapter"), source(source),
+    : CodedTensor(called(std::move(name)), source, source.shape().vec(), "merged with an adapter"), source(source),
       changes(std::move(changes)), factors(std::move(factors)) {}
 
 StoredType MergedTensor::sourceType() const {

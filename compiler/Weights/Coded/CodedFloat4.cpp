@@ -11,7 +11,7 @@ namespace {
 constexpr float e2m1[16] = {0, .5f, 1, 1.5f, 2, 3, 4, 6, -0.f, -.5f, -1, -1.5f, -2, -3, -4, -6};
 
 /// `count` codes of a row of bytes.
-inline float nibble(const uint8_t *bytes, int64_t i) { return e2m1[bytes[i / 2] >> (4 * (i % 2)) & 15]; }
+inline float floatAt(const uint8_t *bytes, int64_t i) { return e2m1[bytes[i / 2] >> (4 * (i % 2)) & 15]; }
 
 class Nvfp4 final : public CodedTensor {
 public:
@@ -36,7 +36,7 @@ private:
     for (float &scale : some)
       scale /= all;
     for (int64_t i = 0; i < rows * k; ++i)
-      to[i] = nibble(bytes->data(), i) * some[i / 16];
+      to[i] = floatAt(bytes->data(), i) * some[i / 16];
     return absl::OkStatus();
   }
 
@@ -63,7 +63,7 @@ private:
       if ((*powers)[i] == 255)
         return wrongPiece(scales, "element " + std::to_string(first * groups + i) + " is NaN, and a scale is needed");
     for (int64_t i = 0; i < rows * k; ++i)
-      to[i] = nibble(bytes->data(), i) * some[i / 32];
+      to[i] = floatAt(bytes->data(), i) * some[i / 32];
     return absl::OkStatus();
   }
 

@@ -6,7 +6,7 @@
 namespace heddle {
 namespace {
 
-/// One level. `zero` is the code of 0; types of codes below 4 bits have 4.
+/// One level. `zero` is the code of 0. Codes of three values have 2 bits, those of three bits have 4.
 CodedForm flat(int64_t group, int64_t bits, int64_t zero = CodeFormat::kMiddle, bool minima = false) {
   CodedForm form;
   form.group = group;
@@ -47,10 +47,10 @@ CodedForm makeForm(GgufType type) {
   case GgufType::MXFP4: return tabled(32, CodeTable::E2M1, PackedType::BF16);
   case GgufType::NVFP4: return tabled(16, CodeTable::E2M1);
   case GgufType::TQ1_0:
-  case GgufType::TQ2_0: return flat(256, 4, 1);
-  case GgufType::Q1_0: return flat(128, 4, 1);
-  case GgufType::Q2_0: return flat(64, 4, 1);
-  case GgufType::Q2_K: return super(flat(16, 4, 0, true));
+  case GgufType::TQ2_0: return flat(256, 2, 1);
+  case GgufType::Q1_0: return flat(128, 2, 1);
+  case GgufType::Q2_0: return flat(64, 2, 1);
+  case GgufType::Q2_K: return super(flat(16, 2, 0, true));
   case GgufType::Q3_K: return super(flat(16, 4, 4));
   case GgufType::Q4_K: return super(flat(32, 4, 0, true));
   case GgufType::Q5_K: return super(flat(32, 5, 0, true));

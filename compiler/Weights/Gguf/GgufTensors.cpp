@@ -72,6 +72,15 @@ absl::Status GgufSource::readRows(int64_t first, llvm::MutableArrayRef<float> to
         return notFinite(*this, first + int64_t(i) / features, int64_t(i) % features);
     return absl::OkStatus();
   }
+  if (int64_t width = rowOf(type).elements; features % width) { // single elements: the blocks that they are in
+    int64_t begin = first * features, end = begin + int64_t(to.size());
+    GgufSource blocks = *this;
+    blocks.features = width;
+    std::vector<float> numbers(size_t(((end + width - 1) / width - begin / width) * width));
+    absl::Status status = blocks.readRows(begin / width, numbers);
+    std::copy_n(numbers.begin() + begin % width, to.size(), to.begin());
+    return status;
+  }
   const CodedForm &form = codedFormOf(type);
   int64_t atOnce = std::max<int64_t>((1 << 20) / features, 1);
   for (int64_t done = 0; done < rows; done += atOnce) {

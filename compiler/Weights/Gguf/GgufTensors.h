@@ -13,7 +13,7 @@ namespace heddle {
 struct GgufSource {
   StoredTensor stored;
   GgufType type = GgufType::F32;
-  int64_t features = 0; ///< elements of a row: the last dimension, or 1 where single elements are moved
+  int64_t features = 0; ///< elements of a row: the last dimension, or 1 where single elements are moved, of blocks too
   /// What multiplies every number: of a tensor `X.scale` next to `X.weight`.
   float factor = 1;
 

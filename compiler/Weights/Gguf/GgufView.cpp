@@ -176,6 +176,10 @@ absl::Status Viewer::undo(const Item &item) {
     absl::StatusOr<const GgufTensor *> other = sibling(item, changes[1]);
     return as(choose(item.name, other.ok() ? 0 : 1));
   }
+  if (change == "tokenizer") {
+    const GgufValue *model = file.find("tokenizer.ggml.model");
+    return as(choose(item.name, model && model->text() == llvm::StringRef(changes[1]) ? 0 : 1));
+  }
   if (change == "minus_one" && weight) {
     if (!item.isVector())
       return refuse(item, "the weight of a norm is needed, one dimension, it has " + std::to_string(shape.size()));
@@ -431,7 +435,7 @@ absl::StatusOr<std::vector<float>> Viewer::factors(const GgufTensor &tensor) con
   for (int64_t n : scale->shape)
     count *= n;
   int64_t needed = tensor.shape.size() == 3 ? tensor.shape[0] : 1;
-  if (count != needed || isBlocks(scale->type))
+  if (count != needed || isWhole(scale->type))
     return file.damaged(*scale, std::to_string(count) + " numbers scale `" + tensor.name + "`, " +
                                     std::to_string(needed) + " are needed");
   std::vector<float> numbers(static_cast<size_t>(count));
@@ -471,8 +475,6 @@ absl::Status Viewer::reorder(const Item &item, GgufRows rows, std::optional<Shap
 
 absl::Status Viewer::put(const Item &item, std::string name, Shape shape, std::vector<GgufSource> sources,
                          GgufRows rows, float minus) {
-  if (isBlocks(item.tensor.type) && sources.front().features != item.tensor.shape.back())
-    return refuse(item, "a vector in blocks is not read");
   keep(item, name, ggufTensor({name, std::move(shape), std::move(sources), std::move(rows), minus}));
   return absl::OkStatus();
 }

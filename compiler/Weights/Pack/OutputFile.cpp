@@ -15,16 +15,20 @@ namespace heddle {
 
 static absl::Status cannotWrite(llvm::StringRef path, const char *what, int error) {
   bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  WeightProblem problem{full ? Error::DiskFull : Error::CannotWrite,
+  bool lacking = error == EMFILE || error == ENFILE || error == ENOMEM;
+  WeightProblem problem{full      ? Error::DiskFull
+                        : lacking ? Error::NoResources
+                                  : Error::CannotWrite,
                         "",
                         std::string(what) + ": " + std::strerror(error),
                         printable(path, 4096),
                         std::nullopt,
                         "",
-                        full ? "make room on the disk (or raise the quota), then run "
-                               "again; an earlier output is untouched"
-                             : "choose another output with -o; an earlier output is "
-                               "untouched"};
+                        full      ? "make room on the disk (or raise the quota), then run "
+                                    "again; an earlier output is untouched"
+                        : lacking ? "raise the limit (ulimit -n, ulimit -v); an earlier output is untouched"
+                                  : "choose another output with -o; an earlier output is "
+                                    "untouched"};
   return toStatus(problem);
 }
 

@@ -332,13 +332,14 @@ private:
   std::vector<float> values; ///< rows [begin, end), row-major
 };
 
-/// A matrix of a quantised checkpoint.
+/// A matrix of a quantised checkpoint, perhaps one of a stack.
 class StoredCodes final : public CodedSource {
 public:
-  StoredCodes(const CodedTensor &tensor, CodedForm coded) : tensor(tensor), coded(std::move(coded)) {}
+  StoredCodes(const StoredTensor &stored, CodedForm coded)
+      : tensor(*stored.coded), begin(stored.firstRow()), coded(std::move(coded)) {}
   const CodedForm &form() const override { return coded; }
   absl::Status rows(int64_t first, int64_t count, CodedRows &to) override {
-    absl::StatusOr<CodedRows> read = tensor.readCodes(first, count);
+    absl::StatusOr<CodedRows> read = tensor.readCodes(begin + first, count);
     if (read.ok())
       to = std::move(*read);
     return read.status();
@@ -346,6 +347,7 @@ public:
 
 private:
   const CodedTensor &tensor;
+  int64_t begin;
   CodedForm coded;
 };
 
@@ -357,12 +359,12 @@ static absl::Status packCodes(const WeightStore &store, const PackRequest &reque
                               const PackOptions &options) {
   WeightLayout::Matrix matrix = request.layout.matrixOf(request.shape);
   const StoredTensor *stored = store.find(request.tensor);
-  if (const CodedTensor *tensor = stored->coded; tensor && !stored->whole && !request.layout.inOut) {
-    absl::StatusOr<std::optional<CodedForm>> form = tensor->form();
+  if (stored->coded && !request.layout.inOut) {
+    absl::StatusOr<std::optional<CodedForm>> form = stored->coded->form();
     if (!form.ok())
       return form.status();
     if (*form && fits(**form, request.layout.coding, matrix.k)) {
-      StoredCodes source(*tensor, std::move(**form));
+      StoredCodes source(*stored, std::move(**form));
       return packCoded(source, request.layout, matrix.n, matrix.k, sink);
     }
   }

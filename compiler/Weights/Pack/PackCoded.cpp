@@ -50,7 +50,7 @@ void packPanel(const Coding &coding, int64_t panel, int64_t k, const CodedRows &
   // cache.
   constexpr int64_t tile = 16;
   Coding::Place<int64_t> places[tile];
-  int64_t low = c.bits == 8 ? 8 : 4;
+  int64_t low = c.lowBits();
   for (int64_t first = 0; first < all; first += tile) {
     for (int64_t j = 0; j < tile; ++j)
       places[j] = c.at(numbers, int64_t(0), first + j, panel, k);

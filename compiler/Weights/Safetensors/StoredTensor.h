@@ -22,6 +22,8 @@ struct StoredTensor {
   llvm::ArrayRef<int64_t> shape() const { return record->shape; }
   StoredType type() const { return record->type; }
   uint64_t elements() const { return record->elements(); }
+  /// The row of `whole`, counted over all its elements, with which this one begins; 0 without a whole.
+  int64_t firstRow() const { return before ? int64_t(before) / shape().back() : 0; }
   /// Where an element is in the file; of codes, where the codes begin.
   uint64_t byteOf(uint64_t element) const { return record->byte + (coded ? 0 : element * width(record->type)); }
 };
