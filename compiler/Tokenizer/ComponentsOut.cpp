@@ -9,7 +9,7 @@
 
 namespace heddle::tok {
 
-static constexpr unsigned kMaxDepth = 16;
+static constexpr unsigned kMostNested = 16;
 
 static bool idOf(const Json &value, uint32_t &id) {
   if (!value.is_number_unsigned())
@@ -73,7 +73,7 @@ bool templateItems(const Json &component, Templates &out, Problem &problem, unsi
   std::string type = typeOf(component);
   if (type == "ByteLevel") // changes offsets only
     return true;
-  if (type == "Sequence" && depth < kMaxDepth) {
+  if (type == "Sequence" && depth < kMostNested) {
     for (const Json &part : member(component, "processors")) {
       Templates items;
       if (!templateItems(part, items, problem, depth + 1))
@@ -156,7 +156,7 @@ bool decoderStages(const Json &component, Words &out, Problem &problem, unsigned
     return true;
   }
   std::string type = typeOf(component);
-  if (type == "Sequence" && depth < kMaxDepth) {
+  if (type == "Sequence" && depth < kMostNested) {
     for (const Json &part : member(component, "decoders"))
       if (!decoderStages(part, out, problem, depth + 1))
         return false;

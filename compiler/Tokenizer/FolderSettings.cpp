@@ -25,7 +25,7 @@ bool FolderSettings::read(const ModelFolder &folder, std::string &error) {
          readIfThere(folder, "added_tokens.json", added, error);
 }
 
-static bool flagOf(const Json &object, const char *key, bool otherwise) {
+static bool saidFlag(const Json &object, const char *key, bool otherwise) {
   const Json &value = memberOf(object, key);
   return value.is_boolean() ? value.get<bool>() : otherwise;
 }
@@ -48,7 +48,7 @@ bool FolderSettings::truncatesLeft() const {
   return side.is_string() && side.get<std::string>() == "left";
 }
 
-bool FolderSettings::hasTwoVocabularies() const { return flagOf(config, "separate_vocabs", false); }
+bool FolderSettings::hasTwoVocabularies() const { return saidFlag(config, "separate_vocabs", false); }
 
 //===----------------------------------------------------------------------===//
 
@@ -88,10 +88,10 @@ public:
     std::string text = contentOf(token);
     if (text.empty())
       return;
-    Json entry = {{"content", text}, {"special", special || flagOf(token, "special", false)}};
-    entry["normalized"] = flagOf(token, "normalized", !entry["special"].get<bool>());
+    Json entry = {{"content", text}, {"special", special || saidFlag(token, "special", false)}};
+    entry["normalized"] = saidFlag(token, "normalized", !entry["special"].get<bool>());
     for (const char *flag : {"single_word", "lstrip", "rstrip"})
-      entry[flag] = token.is_object() && flagOf(token, flag, false);
+      entry[flag] = token.is_object() && saidFlag(token, flag, false);
     if (auto place = places.find(text); place != places.end()) {
       entry["id"] = memberOf(list[place->second], "id");
       list[place->second] = std::move(entry);

@@ -15,7 +15,7 @@
 
 namespace heddle::tok {
 
-static constexpr unsigned kMaxDepth = 32;
+static constexpr unsigned kMaxGroups = 32;
 static constexpr uint32_t kLastCharacter = 0x10ffff;
 
 bool Node::nullable() const {
@@ -105,7 +105,7 @@ private:
   }
 
   NodePtr choice(unsigned depth, Flags flags) {
-    if (depth > kMaxDepth)
+    if (depth > kMaxGroups)
       return fail("nested too deep");
     NodePtr first = chain(depth, flags);
     if (!first || !peek('|'))
@@ -472,7 +472,7 @@ private:
 
   /// Reads a set after its `[`.
   bool bracket(Set &set, unsigned depth) {
-    if (depth > kMaxDepth)
+    if (depth > kMaxGroups)
       return fail("nested too deep"), false;
     // `^` negates the whole set, intersections included.
     bool negated = take("^");

@@ -6,7 +6,7 @@ namespace heddle {
 
 using Json = nlohmann::json;
 
-static constexpr int kMaxNesting = 64;
+static constexpr int kMaxFileNesting = 64;
 
 const Json &memberOf(const Json &object, const char *key) {
   static const Json none;
@@ -27,7 +27,7 @@ bool readJsonObject(const ModelFolder &folder, const std::string &name, Json &va
   }
   bool deep = false;
   auto watch = [&](int depth, Json::parse_event_t, Json &) {
-    deep |= depth > kMaxNesting;
+    deep |= depth > kMaxFileNesting;
     return !deep;
   };
   value = Json::parse(file.bytes, watch, /*allow_exceptions=*/false);

@@ -24,7 +24,7 @@ using rt::TextCodec;
 
 namespace {
 
-constexpr int kMaxNesting = 32;
+constexpr int kMaxLineNesting = 32;
 
 std::string text(const Json &value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -119,7 +119,7 @@ std::string decode(const TextCodec &codec, const Json &request) {
 std::string answer(const TextCodec &codec, const std::string &line) {
   bool deep = false;
   auto watch = [&](int depth, Json::parse_event_t, Json &) {
-    deep |= depth > kMaxNesting;
+    deep |= depth > kMaxLineNesting;
     return !deep;
   };
   Json request = Json::parse(line, watch, /*allow_exceptions=*/false);

@@ -1,6 +1,7 @@
 // Messages: sorted, each place once, caret under the token, nothing from a file that could
 // steer a terminal; and the nearest name.
 #include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/Import/Json/DiagnosticsJson.h"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +74,7 @@ TEST(Diagnostics, WarningsRefuseNothing) {
   EXPECT_NE(text.find("a:1:1: warning: $.p: hardly meant"), std::string::npos);
   EXPECT_NE(text.find("remark: not done"), std::string::npos);
   llvm::raw_string_ostream os(json);
-  sink.printJson(os);
+  os << llvm::json::Value(jsonOf(sink));
   EXPECT_NE(json.find("\"kind\":\"warning\""), std::string::npos);
   sink.error(Error::UnknownName, {}, "", "wrong");
   EXPECT_TRUE(sink.hasErrors());

@@ -1,6 +1,7 @@
 // Chooses the token that a message points at when blocks are expanded, and makes the locations of ops.
 #include "compiler/Import/Description/Places.h"
 #include "dialects/Model/IR/Names.h"
+#include "dialects/Model/IR/Statements.h"
 
 #include "compiler/Import/Description/Description.h"
 #include "llvm/ADT/STLExtras.h"
@@ -94,14 +95,34 @@ Diagnostic &Places::error(Error code, At at, const Twine &message) {
   return d;
 }
 
+/// The place of `at` in its file: no call of a block is looked at.
+mlir::Location Places::inFile(At at) {
+  if (!at.loc)
+    return mlir::NameLoc::get(mlir::StringAttr::get(&context, doc ? doc->source->name() : "import"));
+  const SourceFile &file = *at.loc.file;
+  if (file.madeFrom)
+    return mlir::NameLoc::get(mlir::StringAttr::get(&context, file.name()));
+  auto [line, column] = file.lineAndColumn(at.loc.offset);
+  return mlir::FileLineColLoc::get(&context, file.name(), line, column);
+}
+
+/// The outermost `depth` calls of blocks that the import is inside of, as one location; the innermost is the callee.
+mlir::Location Places::calls(size_t depth) {
+  Frame &frame = frames[depth - 1];
+  if (!frame.calls) {
+    mlir::Location call = inFile(frame.call);
+    frame.calls = depth > 1 ? mlir::CallSiteLoc::get(call, calls(depth - 1)) : call;
+  }
+  return *frame.calls;
+}
+
 mlir::Location Places::location(At at) {
   At where = shown(at);
-  if (!where.loc)
-    return mlir::NameLoc::get(mlir::StringAttr::get(&context, doc ? doc->source->name() : "import"));
-  if (where.loc.file->madeFrom)
-    return mlir::NameLoc::get(mlir::StringAttr::get(&context, where.loc.file->name()));
-  auto [line, column] = where.loc.file->lineAndColumn(where.loc.offset);
-  mlir::Location file = mlir::FileLineColLoc::get(&context, where.loc.file->name(), line, column);
+  mlir::Location place = inFile(where);
+  if (!mlir::isa<mlir::FileLineColLoc>(place))
+    return place;
   std::string path = pathOf(at);
-  return model::withPath(path, file);
+  if (frames.empty() || !at.loc)
+    return model::withPath(path, place);
+  return model::withCalls(path, place, inFile(at), calls(frames.size()));
 }

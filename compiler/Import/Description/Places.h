@@ -6,6 +6,7 @@
 #include "compiler/Import/Description/Expression.h"
 #include "compiler/Import/Json/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include <optional>
 
 namespace heddle {
 struct Description;
@@ -30,7 +31,8 @@ public:
 
   /// Reports an error at the user's token that led to `at`.
   Diagnostic &error(Error code, At at, const llvm::Twine &message);
-  /// The location of an op made at `at`: the path in the JSON, and the user's token.
+  /// The location of an op made at `at`: the path in the JSON and the user's token; inside a block also the block's
+  /// statement and the calls around it (dialects/Model/IR/Statements.h).
   mlir::Location location(At at);
   std::string pathOf(At at) const;
   /// The place to show for `at`: in the user's own file rather than a family's, in a family's rather than the
@@ -62,6 +64,7 @@ private:
   struct Frame {
     At call;
     std::string block;
+    std::optional<mlir::Location> calls = {}; ///< this call and those around it, once an op has needed them
   };
 
   mlir::MLIRContext &context;
@@ -70,6 +73,9 @@ private:
   const Description *doc = nullptr;
   const JsonValue *config = nullptr;
   std::vector<Frame> frames;
+
+  mlir::Location inFile(At at);
+  mlir::Location calls(size_t depth);
 };
 
 } // namespace heddle

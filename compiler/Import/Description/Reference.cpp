@@ -1,6 +1,6 @@
 // Prints `heddle reference`: language.md, with each table between `<!-- generated: NAME -->` and `<!-- end of NAME -->`
-// made anew from what the importer reads; and the page of error codes. A test compares the result with the page in the
-// tree, so neither can go out of date.
+// made anew from what the importer reads. A test compares the result with the page in the tree, so it cannot go out of
+// date.
 #include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Description/Description.h"
 #include "compiler/Import/Json/Diagnostics.h"
@@ -108,12 +108,12 @@ static void printNames(llvm::raw_ostream &os) {
 
 //===--- blocks ---------------------------------------------------------------===//
 
-/// The default of a block's attribute.
+/// The default of a block's attribute; of a choice "post, else pre", "a, else b, c".
 static std::string shown(const JsonValue &v) {
   if (v.isObject() && v.find("one_of")) {
     std::string out;
-    for (const JsonValue &c : v.find("one_of")->items)
-      out += (out.empty() ? "" : ", else ") + c.string;
+    for (auto [i, choice] : llvm::enumerate(v.find("one_of")->items))
+      out += (i == 0 ? "" : i == 1 ? ", else " : ", ") + choice.string;
     return out;
   }
   if (v.isExpression())
@@ -193,32 +193,6 @@ static constexpr struct {
 } parts[] = {{"ops", printOps},          {"attributes", printAttributes}, {"functions", printFunctions},
              {"masks", printMasks},      {"names", printNames},           {"activations", printActivations},
              {"blocks", printBlockTable}};
-
-static constexpr StringRef errorsIntroduction = R"(# Error codes
-
-What `error[H....]` means, in `heddle` and in a compiled model; `code` in JSON (`heddle check --json`, `MODEL --error-format=json`). The
-exit status says the class of a mistake, the code which one. Warnings and remarks refuse nothing and have no code. S01 to S26 are the
-rules of a strict reading of safetensors; S22, alignment, is only noted.
-
-| code | exit | said by | when | what helps |
-|---|---|---|---|---|
-)";
-
-void heddle::printErrors(llvm::raw_ostream &os) {
-  static constexpr struct {
-    Error error;
-    StringRef saidBy, when, help;
-  } rows[] = {
-#define HEDDLE_ERROR(code, name, exit, saidBy, when, help) {Error::name, #saidBy, when, help},
-#include "heddle/errors.def"
-  };
-  os << errorsIntroduction;
-  for (const auto &row : rows) {
-    StringRef by = row.saidBy == "Heddle" ? "heddle" : row.saidBy == "Model" ? "a model" : "both";
-    os << "| " << codeOf(row.error) << " | " << int(exitOf(row.error)) << " | " << by << " | " << row.when << " | "
-       << row.help << " |\n";
-  }
-}
 
 void heddle::printBlocks(llvm::raw_ostream &os) { os << standardLibrary(); }
 

@@ -16,8 +16,6 @@ bool printSchemaOf(llvm::raw_ostream &os, std::string name, std::string text, co
                    DiagnosticSink &sink);
 /// Prints the page of the language with its tables made anew from the same table.
 void printReference(llvm::raw_ostream &os);
-/// Prints the page of error codes, heddle/errors.def.
-void printErrors(llvm::raw_ostream &os);
 /// Prints stdlib.json, which defines the blocks of the library.
 void printBlocks(llvm::raw_ostream &os);
 

@@ -34,9 +34,9 @@ static std::optional<ConstantTensor> constantOf(const Value &v) {
 namespace {
 /// Maps a place in the result to the element of an operand that is broadcast to it, both row-major; axes of length 1
 /// have stride 0.
-class Reader {
+class TensorReader {
 public:
-  Reader(const ConstantTensor &t, llvm::ArrayRef<int64_t> result) {
+  TensorReader(const ConstantTensor &t, llvm::ArrayRef<int64_t> result) {
     int64_t stride = 1;
     strides.assign(result.size(), 0);
     for (size_t i = 0; i < t.shape.size(); ++i) {
@@ -116,7 +116,7 @@ std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Valu
   ConstantTensor out;
   out.shape = *shape;
   out.element = comparison || logic ? E::Bool : real ? E::Real : E::Integer;
-  Reader rx(*x, *shape), ry(*y, *shape);
+  TensorReader rx(*x, *shape), ry(*y, *shape);
   bool good = true;
   forEachPlace(*shape, [&](llvm::ArrayRef<int64_t> place) {
     size_t i = rx.at(place), j = ry.at(place);
@@ -241,7 +241,7 @@ std::optional<Value> heddle::foldSelect(const Value &c, const Value &a, const Va
   out.shape = *shape;
   bool real = x->element == E::Real || y->element == E::Real;
   out.element = real ? E::Real : x->element == E::Bool && y->element == E::Bool ? E::Bool : E::Integer;
-  Reader rz(*z, *shape), rx(*x, *shape), ry(*y, *shape);
+  TensorReader rz(*z, *shape), rx(*x, *shape), ry(*y, *shape);
   forEachPlace(*shape, [&](llvm::ArrayRef<int64_t> place) {
     bool yes = z->real(rz.at(place)) != 0;
     const ConstantTensor &from = yes ? *x : *y;

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 #include <algorithm>
 
 using namespace heddle;
@@ -173,28 +172,22 @@ static void printTable(llvm::raw_ostream &os, std::vector<std::vector<std::strin
   }
 }
 
-/// The path in the JSON, or the key of the file that the JSON was made from.
-static std::string shownPath(const Diagnostic &d) { return d.loc ? d.loc.file->keyOf(d.path) : d.path; }
-
 /// The path in the JSON, the message, and how many more there were at its place.
 static std::string fullMessage(const Diagnostic &d) {
   std::string out;
   if (d.isUnsupported())
     out += "unsupported: ";
   if (!d.path.empty())
-    out += escaped(shownPath(d)) + ": ";
+    out += escaped(d.loc ? d.loc.file->keyOf(d.path) : d.path) + ": ";
   out += escapedLines(d.message);
   if (d.more)
     out += " (and " + std::to_string(d.more) + " more here)";
   return out;
 }
 
-/// What a message begins with, and its `kind` for programs.
+/// What a message begins with.
 static StringRef severityOf(const Diagnostic &d) {
   return d.kind == Diagnostic::Kind::Warning ? "warning" : d.kind == Diagnostic::Kind::Remark ? "remark" : "error";
-}
-static StringRef kindOf(const Diagnostic &d) {
-  return d.isUnsupported() ? "unsupported" : d.isError() ? "refused" : severityOf(d);
 }
 
 void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
@@ -217,43 +210,6 @@ void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
       os << "note: " << escapedLines(n.text) << '\n';
     }
   }
-}
-
-void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
-  auto place = [](Loc loc, StringRef file, llvm::json::Object &o) {
-    o["file"] = escaped(loc ? loc.file->name() : file);
-    if (loc && !loc.file->madeFrom) {
-      auto [line, column] = loc.file->lineAndColumn(loc.offset);
-      o["line"] = line;
-      o["column"] = column;
-    }
-  };
-  llvm::json::Array out;
-  for (const Diagnostic *d : sorted()) {
-    llvm::json::Object o;
-    place(d->loc, d->file, o);
-    o["kind"] = kindOf(*d);
-    o["path"] = escaped(shownPath(*d));
-    o["message"] = d->message;
-    if (d->isError())
-      o["code"] = codeOf(d->code);
-    llvm::json::Array table;
-    for (auto &row : d->table)
-      table.push_back(llvm::json::Array(row));
-    if (!table.empty())
-      o["table"] = std::move(table);
-    llvm::json::Array notes;
-    for (auto &n : d->notes) {
-      llvm::json::Object no;
-      place(n.loc, "", no);
-      no["message"] = n.text;
-      notes.push_back(std::move(no));
-    }
-    if (!notes.empty())
-      o["notes"] = std::move(notes);
-    out.push_back(std::move(o));
-  }
-  os << llvm::json::Value(std::move(out)) << '\n';
 }
 
 std::string heddle::nearestOf(StringRef name, llvm::ArrayRef<StringRef> known) {

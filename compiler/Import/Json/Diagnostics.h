@@ -73,8 +73,6 @@ public:
   int exitCode() const;
 
   void print(llvm::raw_ostream &os, unsigned limit = 50) const;
-  /// A JSON array of {file, line, column, path, kind, code, message, table, notes}.
-  void printJson(llvm::raw_ostream &os) const;
 
 private:
   std::vector<std::unique_ptr<Diagnostic>> all;

@@ -18,7 +18,7 @@ using llvm::Twine;
 namespace {
 
 /// Builds the tree of values. A handler returns false to end the parse, after it has reported why.
-class Reader {
+class JsonReader {
 public:
   // The names and signatures that nlohmann's SAX parser calls.
   using json = nlohmann::json;
@@ -28,7 +28,7 @@ public:
   using string_t = json::string_t;
   using binary_t = json::binary_t;
 
-  Reader(const SourceFile &file, DiagnosticSink &sink, JsonLimits limits)
+  JsonReader(const SourceFile &file, DiagnosticSink &sink, JsonLimits limits)
       : file(file), sink(sink), limits(limits), text(file.text()) {
     if (text.starts_with("\xEF\xBB\xBF"))
       at = 3;
@@ -214,7 +214,7 @@ std::optional<JsonValue> heddle::parseJson(const SourceFile &file, DiagnosticSin
     return std::nullopt;
   }
   size_t before = sink.size();
-  Reader reader(file, sink, limits);
+  JsonReader reader(file, sink, limits);
   bool ok = nlohmann::json::sax_parse(text.begin(), text.end(), &reader, nlohmann::json::input_format_t::json,
                                       /*strict=*/true, /*ignore_comments=*/true);
   if (!ok) {

@@ -254,10 +254,12 @@ mlir::Value OpCall::weight(StringRef kind) {
   }
   in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(body.weights.stored()->nameInFile(found->name)) +
                     " is " + shapeText(found->tensor.shape);
-  if (auto *needed = body.session.options.needed)
-    needed->push_back({found->name, found->tensor.shape,
-                       StringRef(body.weights.stored()->storage(found->name).type).split(' ').first.str(),
-                       /*stored=*/true});
+  if (auto *needed = body.session.options.needed) {
+    std::string stored = body.weights.stored()->storage(found->name).type; // "F32 [8, 24]", "gguf Q4_K [8, 256]"
+    StringRef type = StringRef(stored).split(" [").first;
+    type.consume_front("gguf ");
+    needed->push_back({found->name, found->tensor.shape, type.str(), /*stored=*/true});
+  }
   if (kind == "weight") {
     weightShape = found->tensor.shape;
     rowsAreOutputs = found->tensor.rowsAreOutputs;

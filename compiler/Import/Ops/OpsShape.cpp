@@ -12,11 +12,11 @@ using llvm::Twine;
 using E = Emitter::Element;
 using K = Value::Kind;
 
-static std::vector<Value> poison() { return {Value::poison()}; }
+static std::vector<Value> poisoned() { return {Value::poison()}; }
 
 std::vector<Value> ops::matmul(OpCall &c) {
   mlir::Value a = c.tensor(0, E::Real), b = c.tensor(1, E::Real);
-  return c.bad ? poison() : std::vector<Value>{c.in.emit<model::MatmulOp>(c.at, {a, b})};
+  return c.bad ? poisoned() : std::vector<Value>{c.in.emit<model::MatmulOp>(c.at, {a, b})};
 }
 
 /// mean, sum, max and argmax, over one axis or a list of axes.
@@ -29,7 +29,7 @@ std::vector<Value> ops::reduce(OpCall &c) {
                                                                               : E::Real;
   mlir::Value x = c.tensor(0, e);
   if (!x)
-    return poison();
+    return poisoned();
   Value given = c.attr("axis");
   std::vector<int64_t> axes;
   if (given.is(K::List) && name != "argmax")
@@ -42,7 +42,7 @@ std::vector<Value> ops::reduce(OpCall &c) {
     c.fail(Error::WrongAttribute, c.place("axis"), "an axis is named twice");
   bool keep = name != "argmax" && c.flag("keep", false);
   if (c.bad)
-    return poison();
+    return poisoned();
   Emitter::Attrs attrs = {
       c.in.attr("kind", model::ReduceKindAttr::get(&c.in.context, *model::symbolizeReduceKind(name))),
       c.in.intsAttr("axes", axes)};
@@ -55,7 +55,7 @@ std::vector<Value> ops::cumsum(OpCall &c) {
   E e = c.operands[0].isArray() && c.in.elementOf(c.operands[0]) == E::Real ? E::Real : E::Integer;
   mlir::Value x = c.tensor(0, e);
   int64_t axis = x ? c.axis(c.attr("axis"), tensorType(x).getRank()) : 0;
-  return c.bad ? poison() : std::vector<Value>{c.in.emit<model::CumsumOp>(c.at, {x}, {c.in.intAttr("axis", axis)})};
+  return c.bad ? poisoned() : std::vector<Value>{c.in.emit<model::CumsumOp>(c.at, {x}, {c.in.intAttr("axis", axis)})};
 }
 
 std::vector<Value> ops::softmax(OpCall &c) {
@@ -63,7 +63,7 @@ std::vector<Value> ops::softmax(OpCall &c) {
   Value given = c.attr("axis");
   int64_t axis = x ? c.axis(given.isNull() ? Value::integer(-1) : given, tensorType(x).getRank()) : 0;
   if (c.bad)
-    return poison();
+    return poisoned();
   Emitter::Attrs attrs = {c.in.intAttr("axis", axis)};
   if (c.spec.name == "log_softmax")
     attrs.push_back(c.in.unitAttr("logarithm"));
@@ -75,7 +75,7 @@ std::vector<Value> ops::topK(OpCall &c) {
   int64_t k = c.integer("k", std::nullopt, 1);
   double fill = c.real("fill", 0);
   if (c.bad)
-    return poison();
+    return poisoned();
   return {c.in.emit<model::TopKOp>(c.at, {x}, {c.in.intAttr("k", k), c.in.realAttr("fill", fill)})};
 }
 
@@ -96,22 +96,22 @@ std::vector<Value> ops::concat(OpCall &c) {
       rank = std::max(rank, tensorType(parts.back()).getRank());
   }
   if (c.bad)
-    return poison();
+    return poisoned();
   int64_t axis = c.axis(c.attr("axis"), rank);
   if (c.bad)
-    return poison();
+    return poisoned();
   return {c.in.emit<model::ConcatOp>(c.at, parts, {c.in.intAttr("axis", axis)})};
 }
 
 std::vector<Value> ops::pad(OpCall &c) {
   mlir::Value x = c.tensor(0);
   if (!x)
-    return poison();
+    return poisoned();
   int64_t axis = c.axis(c.attr("axis"), tensorType(x).getRank());
   Size before = c.size("before", 0), after = c.size("after", 0);
   double value = c.real("value", 0);
   if (c.bad)
-    return poison();
+    return poisoned();
   return {c.in.emit<model::PadOp>(c.at, {x},
                                   {c.in.intAttr("axis", axis), c.in.textAttr("before", before.str()),
                                    c.in.textAttr("after", after.str()), c.in.realAttr("value", value)})};
@@ -119,7 +119,7 @@ std::vector<Value> ops::pad(OpCall &c) {
 
 std::vector<Value> ops::gather(OpCall &c) {
   mlir::Value x = c.tensor(0), at = c.tensor(1, E::Integer);
-  return c.bad ? poison() : std::vector<Value>{c.in.emit<model::GatherOp>(c.at, {x, at})};
+  return c.bad ? poisoned() : std::vector<Value>{c.in.emit<model::GatherOp>(c.at, {x, at})};
 }
 
 /// The first name that is on one side of a pattern only, or "".
@@ -148,18 +148,18 @@ std::vector<Value> ops::rearrange(OpCall &c) {
   if (!sizes.isNull() && !sizes.isBad() && !sizes.is(K::Object))
     c.fail(Error::WrongAttribute, c.place("sizes"), "an object expected, name → length, found " + sizes.show());
   if (c.bad)
-    return poison();
+    return poisoned();
   std::optional<model::AxesPattern> axes = model::parsePattern(pattern.asString());
   if (!axes) {
     c.fail(Error::BadExpression, c.place("pattern"),
            quote(pattern.asString()) + " is no pattern; \"b t (h d) -> b h t d\" is one");
-    return poison();
+    return poisoned();
   }
   if (std::string alone = unpaired(*axes); !alone.empty()) {
     c.fail(Error::BadExpression, c.place("pattern"),
            "the two sides of " + quote(pattern.asString()) + " name different axes: " + quote(alone) +
                " is on one of them only");
-    return poison();
+    return poisoned();
   }
   llvm::SmallVector<mlir::NamedAttribute> lengths;
   if (sizes.is(K::Object))
@@ -176,7 +176,7 @@ std::vector<Value> ops::rearrange(OpCall &c) {
         lengths.push_back(c.in.textAttr(name, v.asSize().str()));
     }
   if (c.bad)
-    return poison();
+    return poisoned();
   return {c.in.emit<model::RearrangeOp>(
       c.at, {x},
       {c.in.textAttr("pattern", pattern.asString()), c.in.attr("sizes", c.in.builder.getDictionaryAttr(lengths))})};
@@ -190,7 +190,7 @@ std::vector<Value> ops::sinusoidal(OpCall &c) {
   bool halves = c.isOther("layout");
   double theta = c.real("theta", 10000);
   if (c.bad)
-    return poison();
+    return poisoned();
   if (c.in.elementOf(Value::ofIr(K::Tensor, p)) == E::Bool)
     p = c.in.cast(p, E::Integer, c.at);
   Emitter::Attrs attrs = {c.in.intAttr("width", width), c.in.realAttr("theta", theta)};
@@ -234,7 +234,7 @@ std::vector<Value> ops::rotary(OpCall &c) {
   else if (!amplitude.isBad())
     a = tensorAttribute(c, "amplitude", E::Real);
   if (c.bad || !a)
-    return poison();
+    return poisoned();
   Emitter::Attrs attrs = {c.in.intAttr("head_width", width)};
   if (pairs)
     attrs.push_back(c.in.unitAttr("pairs"));
@@ -266,7 +266,7 @@ std::vector<Value> ops::interpolate(OpCall &c) {
   else if (!scale.isNull() && !scale.isBad())
     c.fail(Error::WrongAttribute, c.place("scale"), "scale should be a list of numbers, found " + scale.show());
   if (c.bad)
-    return poison();
+    return poisoned();
   refs.assign(sizes.begin(), sizes.end());
   Emitter::Attrs attrs = {c.in.attr("sizes", c.in.builder.getStrArrayAttr(refs))};
   if (bicubic)

@@ -13,6 +13,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import tensors  # noqa: E402
 
 B, T, S, H, W = 2, 9, 6, 2, 4
@@ -85,7 +86,7 @@ def main():
         json.dump(model, f)
     tensors.write(at("in"), data)
     passed = failed = 0
-    for way, commands in (("compiled", [[heddle, "compile", at("model.json"), "-o", at("bin")], [at("bin"), "run", "--input", at("in"), "--output", at("out")]]),
+    for way, commands in (("compiled", [[heddle, "compile", at("model.json"), "-o", at("bin"), *cached.quick(heddle)], [at("bin"), "run", "--input", at("in"), "--output", at("out")]]),
                           ("interpreted", [[heddle, "interpret", at("model.json"), "--input", at("in"), "--output", at("out")]])):
         for command in commands:
             p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)

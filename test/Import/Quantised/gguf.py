@@ -11,6 +11,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import quantised as Q
 
 heddle, work = sys.argv[1:]
@@ -36,7 +37,7 @@ def check(what, data, status, *says):
     path, out = os.path.join(work, "model.gguf"), os.path.join(work, "x")
     with open(path, "wb") as f:
         f.write(data)
-    p = subprocess.run([heddle, "compile", work, "--weights=" + path, "-o", out], capture_output=True, text=True)
+    p = subprocess.run([heddle, "compile", work, "--weights=" + path, "-o", out, *cached.quick(heddle)], capture_output=True, text=True)
     right = p.returncode == status and all(s in p.stderr for s in says) and p.stderr.count("error[") == (status > 0) and os.path.exists(out) == (status == 0)
     passed, failed = passed + right, failed + (not right)
     if not right:
