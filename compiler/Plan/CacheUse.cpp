@@ -10,8 +10,23 @@ using namespace heddle;
 using namespace heddle::model;
 using namespace heddle::plan;
 
-void CacheUse::join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far) {
-  good &= as && (!role || (role == as && heads == g && classes == d));
+void CacheUse::object(StringRef why, Operation *op) {
+  if (why.empty() || !objection.empty())
+    return;
+  objection = why;
+  because = op;
+}
+
+void CacheUse::join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far,
+                    Operation *reader) {
+  if (!as)
+    object("an op that is no attention reads its rows", reader);
+  else if (role && role != as)
+    object("its rows are keys of one attention and values of another", reader);
+  else if (role && heads != g)
+    object("attentions read it with different numbers of key heads", reader);
+  else if (role && classes != d)
+    object("attentions read it with masks of different dilation", reader);
   role = as;
   heads = g;
   classes = d;
@@ -42,40 +57,44 @@ static void joinReaders(Value rows, CacheUse &use) {
              : isValue ? std::optional(attn::CacheKind::values)
                        : std::nullopt,
              sdpa ? int64_t(sdpa.getKvHeads()) : 0, sdpa ? keyClasses(sdpa) : 1,
-             sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
+             sdpa && append ? farthestBack(sdpa, append) : std::nullopt, o.getOwner());
   }
 }
 
-/// Whether an op reads or writes [B, rows, features] of a state [iterations..., B, rows, features]: the only shape that
-/// a cache layout has blocks for.
-static bool fits(Value state, OperandRange indices, Value rows) {
+/// Why an op does not read or write [B, rows, features] of a state [iterations..., B, rows, features], the only shape
+/// that a cache layout has blocks for; "" if it does.
+static StringRef misfit(Value state, OperandRange indices, Value rows) {
   auto type = dyn_cast<StateType>(state.getType());
   auto part = dyn_cast<ModelTensorType>(rows.getType());
-  return type && part && part.getRank() == 3 && type.getRank() == int64_t(indices.size()) + 3 &&
-         part.getElementType().isF32();
+  bool fits = type && part && part.getRank() == 3 && type.getRank() == int64_t(indices.size()) + 3 &&
+              part.getElementType().isF32();
+  return fits ? "" : "the state has another shape than [batch, rows, features] of f32";
 }
 
 /// How one function uses a state: the roles of all its users joined.
 static CacheUse useOf(BlockArgument state) {
   CacheUse use;
-  bool loads = false, stores = false;
+  Operation *loads = nullptr, *stores = nullptr;
   for (Operation *user : state.getUsers()) {
     if (auto append = dyn_cast<AppendOp>(user)) {
-      use.good &= fits(state, append.getIndices(), append.getRows()) && append.getAxis() == 1;
+      use.object(misfit(state, append.getIndices(), append.getRows()), user);
+      if (append.getAxis() != 1)
+        use.object("rows are appended along another axis than the second", user);
       joinReaders(append.getResult(), use);
     } else if (auto load = dyn_cast<LoadOp>(user)) {
-      use.good &= fits(state, load.getIndices(), load.getResult());
+      use.object(misfit(state, load.getIndices(), load.getResult()), user);
       joinReaders(load.getResult(), use);
-      loads = true;
+      loads = user;
     } else if (auto store = dyn_cast<StoreOp>(user)) {
-      use.good &= fits(state, store.getIndices(), store.getValue());
-      stores = true;
+      use.object(misfit(state, store.getIndices(), store.getValue()), user);
+      stores = user;
     } else {
-      use.good = false;
+      use.object("an op reads it that is no append, load or store", user);
     }
   }
   // A load gives a view of the state, not a copy, so a store in the same function could overwrite what is still read.
-  use.good &= !(loads && stores);
+  if (loads && stores)
+    use.object("one entry loads and stores it, and what was loaded is not copied", loads);
   return use;
 }
 
@@ -83,9 +102,9 @@ CacheUse heddle::plan::useOf(ArrayRef<BlockArgument> state) {
   CacheUse use;
   for (BlockArgument arg : state) {
     CacheUse mine = ::useOf(arg);
-    use.good &= mine.good;
+    use.object(mine.objection, mine.because);
     if (mine.role)
-      use.join(mine.role, mine.heads, mine.classes, mine.behind);
+      use.join(mine.role, mine.heads, mine.classes, mine.behind, arg.getOwner()->getParentOp());
   }
   return use;
 }

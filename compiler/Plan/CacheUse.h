@@ -16,11 +16,18 @@ namespace heddle::plan {
 struct CacheUse {
   std::optional<attn::CacheKind> role; ///< none: nobody has read them yet
   int64_t heads = 0, classes = 1;
-  bool good = true; ///< nothing but attention reads them, always in one role
+  llvm::StringRef objection;          ///< why they cannot be laid out for attention; empty: they can
+  mlir::Operation *because = nullptr; ///< the op that the objection is about
   /// The farthest row back that a new row looks at; none: any.
   std::optional<int64_t> behind = 0;
 
-  void join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far);
+  /// Nothing but attention reads them, always in one role.
+  bool good() const { return objection.empty(); }
+  /// Keeps the first reason.
+  void object(llvm::StringRef why, mlir::Operation *op);
+  /// Takes in how `reader` reads them; `as` is none if it is no attention.
+  void join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far,
+            mlir::Operation *reader);
 };
 
 /// Of one state, an argument of each of some functions.

@@ -31,8 +31,8 @@ static Type elementOf(Stored stored, MLIRContext *context) {
 /// Why a state cannot be laid out as its mark says; empty: it can.
 static std::string unfit(ArrayRef<BlockArgument> state, attn::CacheAttr mark, ModuleOp module) {
   CacheUse use = useOf(state);
-  if (!use.good)
-    return "is stored as attention reads it, but is also read or written otherwise";
+  if (!use.good())
+    return "is stored as attention reads it, but is also read or written otherwise: " + use.objection.str();
   if (use.role && (*use.role != mark.getKind() || use.heads != mark.getHeads()))
     return "is stored as " + std::to_string(mark.getHeads()) + " heads of " +
            attn::stringifyCacheKind(mark.getKind()).str() + ", but attention reads " + std::to_string(use.heads) +

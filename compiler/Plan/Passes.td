@@ -43,10 +43,22 @@ def PlanSchedulesPass : Pass<"model-plan-schedules", "mlir::ModuleOp"> {
 def PlanMemoryPass : Pass<"model-plan-memory", "mlir::ModuleOp"> {
   let summary = "Give every result its place in the arena, in an output, or over an operand";
   let description = [{
-    Writes `model.place` on each op that stores results, and `model.scratch` on ops that need scratch memory. Repeats
-    get `model.copy_in` and `model.copy_back`, the return `model.copies`, the function `model.arena` (bytes). Offsets
-    are size forms.
+    Writes `model.place` on each op that stores results, and `model.scratch` on ops that need scratch memory; each
+    place with how long it is used and how large it is. Repeats get `model.copy_in` and `model.copy_back`, the return
+    `model.copies`, the function `model.arena` (bytes). Offsets are size forms.
   }];
+}
+
+def ReportArenaPass : Pass<"model-report-arena", "mlir::ModuleOp"> {
+  let summary = "Say how much of each function's arena lives at once";
+  let description = [{
+    A remark for each function that has a memory plan: the bytes of its arena, and the most bytes that live at once.
+    Where they differ it names two values one above the other that never live together. A function is left out if one
+    of its dims has no length. Changes nothing.
+  }];
+  let options = [
+    ListOption<"dims", "dims", "std::string", "NAME=NUMBER: lengths; threads is 1 unless it is named">
+  ];
 }
 
 #endif

@@ -1,21 +1,26 @@
 //===- PlanMemory.cpp - every result gets its place -----------------------===//
 //
-// Arena allocation by live ranges. One walk numbers the ops and finds the live range of each
-// result; results whose ranges do not overlap share memory. Before that, storages are merged
-// where this saves a copy: a view with its source, an elementwise result with an operand whose
+// Arena allocation by live ranges. One walk finds the live range of each result in the numbers of
+// ops; results whose ranges do not overlap share memory. Before that, storages are merged where
+// this saves a copy: a view with its source, an elementwise result with an operand whose
 // last use it is, a value that a repeat carries with its first value and with what the body
 // yields, and what the function returns with the caller's memory.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Plan/ArenaLayout.h"
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/InPlace.h"
 #include "compiler/Plan/Lengths.h"
+#include "compiler/Plan/MemoryRemarks.h"
 #include "compiler/Plan/Passes.h"
 #include "compiler/Plan/PlanCheck.h"
+#include "compiler/Plan/Positions.h"
 #include "compiler/Plan/Target.h"
+#include "dialects/Model/IR/LifeAttrs.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/Transforms/Views.h"
+#include "dialects/Remarks/Remark.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace heddle::plan {
@@ -41,23 +46,19 @@ struct Storage {
   unsigned merged; ///< union-find: its own index, or the storage that it was merged into
 };
 
-/// Plans one function: numbers its ops, finds the life of each storage, merges storages that may be one, assigns
+/// Plans one function: finds the life of each storage, merges storages that may be one, assigns
 /// places.
 class Planner {
 public:
   Planner(func::FuncOp function, const plan::Target &target)
-      : function(function), target(target), bounds(plan::rowBounds(function)) {}
+      : function(function), target(target), bounds(plan::rowBounds(function)), positions(function) {}
   void run();
 
 private:
   func::FuncOp function;
   const plan::Target &target;
   std::map<std::string, Size> bounds; ///< of dims that are computed inside the function
-  llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
-  int64_t now = 0;
-  /// Of ops: after how many others that each need one another; a repeat and what is in it is after all before it.
-  llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> levels;
-  int64_t base = 0, top = 0; ///< where the ops of the block at hand begin, the deepest so far
+  const plan::Positions positions;
   std::vector<Storage> storages;
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> roots;
   llvm::DenseSet<Value> exact;                      ///< values that fill their one storage; others are views into it
@@ -88,7 +89,6 @@ private:
 
   Size bytesOf(ModelTensorType t);
   Size bytesOf(OpResult result);
-  void number(Block &block);
   unsigned create(Value v, Size bytes, Operation *op);
   void touch(Value v, Operation *user);
   void visit(Block &block);
@@ -131,33 +131,12 @@ bool Planner::mayOverwrite(Operation *op, Value operand, unsigned root) {
   return true;
 }
 
-void Planner::number(Block &block) {
-  for (Operation &op : block) {
-    int64_t begin = now++, level = base;
-    bool around = op.getNumRegions() && !isa<MapOp, LinearOp>(op);
-    for (Value v : op.getOperands())
-      if (auto it = levels.find(v.getDefiningOp()); it != levels.end())
-        level = std::max(level, it->second.second + 1);
-    if (around) {
-      level = top + 1;
-      base = top = level + 1;
-      for (Region &region : op.getRegions())
-        for (Block &inner : region)
-          number(inner);
-      base = top + 1;
-    }
-    top = std::max(top, around ? base : level);
-    positions[&op] = {begin, around ? now++ : begin};
-    levels[&op] = {level, around ? base : level};
-  }
-}
-
 unsigned Planner::create(Value v, Size bytes, Operation *op) {
   Storage s;
-  s.begin = positions[op].first;
-  s.end = positions[op].second;
-  s.first = levels[op].first;
-  s.last = levels[op].second;
+  s.begin = positions.of(op).begin;
+  s.end = positions.of(op).end;
+  s.first = positions.levelsOf(op).begin;
+  s.last = positions.levelsOf(op).end;
   s.bytes = bytes;
   s.block = op->getBlock();
   s.producer = op;
@@ -179,11 +158,12 @@ void Planner::touch(Value v, Operation *user) {
     Operation *here = s.block->findAncestorOpInBlock(*user);
     // The first value of a repeat is read when the repeat begins, and not again.
     bool first = here == user && isa<RepeatOp>(user);
-    s.end = std::max(s.end, first ? positions[here].first : positions[here].second);
-    s.last = std::max(s.last, first ? levels[here].first : levels[here].second);
+    plan::Span numbers = positions.of(here), levels = positions.levelsOf(here);
+    s.end = std::max(s.end, first ? numbers.begin : numbers.end);
+    s.last = std::max(s.last, first ? levels.begin : levels.end);
     if (auto repeat = dyn_cast<RepeatOp>(s.producer); repeat && repeat->isProperAncestor(user)) {
       Operation *inside = repeat.getBody().front().findAncestorOpInBlock(*user);
-      s.bodyLast = std::max(s.bodyLast, positions[inside].second);
+      s.bodyLast = std::max(s.bodyLast, positions.of(inside).end);
     }
   }
 }
@@ -226,13 +206,13 @@ void Planner::visit(Operation *op) {
   Size scratch = target.scratchBytes(op).substitute(bounds);
   if (Operation *before = scratch.is(0) ? nullptr : target.leavesScratchFor(op)) {
     unsigned shared = scratches.lookup(before);
-    storages[shared].end = std::max(storages[shared].end, positions[op].second);
-    storages[shared].last = std::max(storages[shared].last, levels[op].second);
+    storages[shared].end = std::max(storages[shared].end, positions.of(op).end);
+    storages[shared].last = std::max(storages[shared].last, positions.levelsOf(op).end);
     scratches[op] = shared;
   } else if (!scratch.is(0)) {
     scratches[op] = create({}, scratch, op);
     if (target.scratchLasts(op))
-      storages.back().end = storages.back().last = std::numeric_limits<int64_t>::max();
+      storages.back().end = storages.back().last = kToTheEnd;
   }
 
   if (std::optional<Size> offset = viewOffset(op)) {
@@ -268,7 +248,7 @@ void Planner::mergeInPlace(Operation *op) {
   for (Value operand : plan::elementwiseOperands(op)) {
     std::optional<unsigned> from = whole(operand),
                             to = op->getNumResults() == 1 ? whole(op->getResult(0)) : std::nullopt;
-    if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions[op].first ||
+    if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions.of(op).begin ||
         storages[*from].block != op->getBlock() || !mayOverwrite(op, operand, *from))
       continue;
     return merge(*to, *from);
@@ -279,7 +259,7 @@ void Planner::mergeInPlace(Operation *op) {
 void Planner::mergeRows(Operation *op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
   std::optional<unsigned> from = whole(operand), to = whole(result);
-  if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions[op].first ||
+  if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions.of(op).begin ||
       storages[*from].block != op->getBlock() || storages[*from].bytes != storages[*to].bytes)
     return;
   merge(*to, *from);
@@ -313,8 +293,8 @@ void Planner::mergeRepeat(RepeatOp op) {
     Value first = op.getCarried()[i];
     copyOut.push_back(whole(op.getYield().getOperand(i)) != slot);
     std::optional<unsigned> x = whole(first);
-    bool takes = x && *x != slot && storages[*x].block == op->getBlock() && storages[*x].end == positions[op].first &&
-                 llvm::count(op.getCarried(), first) == 1;
+    bool takes = x && *x != slot && storages[*x].block == op->getBlock() &&
+                 storages[*x].end == positions.of(op).begin && llvm::count(op.getCarried(), first) == 1;
     if (takes)
       merge(slot, *x);
     copyIn.push_back(!takes);
@@ -334,82 +314,56 @@ void Planner::mergeReturn(func::ReturnOp op) {
   setCopiesOut(op, copies);
 }
 
-/// Whether a size form is at least 0 for all dims. Conservative: true where no term is subtracted.
-static bool surelyNotNegative(const Size &form) { return !StringRef(form.str()).contains('-'); }
-
-/// Gives every storage an offset in the arena: in the order in which they come to life each takes the slot that fits
-/// best among those whose last user is gone, or a new one. Slots then are one after the other. Sizes are forms over
-/// dims, so "fits" means: for all values of the dims.
 void Planner::assign() {
-  struct Slot {
-    Size bytes;
-    int64_t end, last;
-    SmallVector<unsigned> users;
-  };
-  SmallVector<Slot> slots;
-  SmallVector<unsigned> order;
-  for (unsigned i = 0; i < storages.size(); ++i)
-    if (storages[i].merged == i && storages[i].output < 0)
-      order.push_back(i);
-    else if (storages[i].merged == i)
-      storages[i].place = PlaceAttr::output(function.getContext(), storages[i].output);
-  llvm::stable_sort(order, [&](unsigned a, unsigned c) { return storages[a].begin < storages[c].begin; });
-  for (unsigned i : order) {
+  SmallVector<unsigned> inArena;
+  std::vector<plan::Tenant> tenants;
+  for (unsigned i = 0; i < storages.size(); ++i) {
     Storage &s = storages[i];
-    Slot *best = nullptr;
-    int rank = 0; // best fit among free slots. 3: as large, 2: larger, 1: smaller, so the slot grows
-    for (Slot &slot : slots) {
-      if (slot.end >= s.begin || (target.worksByLevels() && slot.last >= s.first))
-        continue;
-      int mine = slot.bytes == s.bytes                     ? 3
-                 : surelyNotNegative(slot.bytes - s.bytes) ? 2
-                 : surelyNotNegative(s.bytes - slot.bytes) ? 1
-                                                           : 0;
-      if (mine > rank) {
-        best = &slot;
-        rank = mine;
-      }
-      if (rank == 3)
-        break;
+    if (s.merged != i)
+      continue;
+    if (s.output >= 0) {
+      s.place = PlaceAttr::output(function.getContext(), s.output);
+      continue;
     }
-    if (!best) {
-      slots.push_back({s.bytes, s.end, s.last, {}});
-      best = &slots.back();
-    }
-    if (rank == 1)
-      best->bytes = s.bytes;
-    best->end = s.end;
-    best->last = std::max(best->last, s.last);
-    best->users.push_back(i);
+    inArena.push_back(i);
+    tenants.push_back({s.bytes, {s.begin, s.end}, {s.first, s.last}});
   }
-  Size offset = 0;
-  for (Slot &slot : slots) {
-    for (unsigned i : slot.users)
-      storages[i].place = PlaceAttr::arena(function.getContext(), offset);
-    offset =
-        offset + (slot.bytes.exactDiv(Size(64)) ? slot.bytes : (slot.bytes + Size(63)).floorDiv(Size(64)) * Size(64));
-  }
-  setArena(function, offset + Size(64));
+  plan::ArenaLayout layout =
+      target.worksByLevels() ? plan::slotArena(tenants) : plan::stackArena(tenants, plan::lengthsToTry(function));
+  for (auto [i, offset] : llvm::zip_equal(inArena, layout.offsets))
+    storages[i].place = PlaceAttr::arena(function.getContext(), offset);
+  setArena(function, layout.bytes + Size(64));
 }
 
 void Planner::record() {
   PlaceAttr none = PlaceAttr::none(function.getContext());
-  function.walk([&](Operation *op) {
+  llvm::DenseMap<unsigned, int64_t> numbers; // of storages, in the order of the text
+  auto lifeOf = [&](unsigned id) {
+    const Storage &s = storages[id];
+    return Life{s.begin, s.end, numbers.try_emplace(id, numbers.size()).first->second, s.bytes};
+  };
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto it = scratches.find(op); it != scratches.end()) {
+      setScratch(op, storages[find(it->second)].place);
+      setScratchLife(op, lifeOf(find(it->second)));
+    }
     if (op == function || viewOffset(op))
       return;
     SmallVector<PlaceAttr> places;
+    SmallVector<std::optional<Life>> lives;
     bool any = false;
     for (Value result : op->getResults()) {
       auto it = roots.find(result);
       bool tensor = isa<ModelTensorType>(result.getType()) && it != roots.end() && it->second.size() == 1;
       places.push_back(tensor ? storages[find(it->second[0])].place : none);
+      lives.push_back(tensor ? std::optional(lifeOf(find(it->second[0]))) : std::nullopt);
       any |= tensor;
     }
-    if (any)
+    if (any) {
       setPlaces(op, places);
+      setLives(op, lives);
+    }
   });
-  for (auto [op, id] : scratches)
-    setScratch(op, storages[find(id)].place);
 }
 
 /// Inserts a copy where a body yields an incoming carried value in another position (a swap, say): carried values are
@@ -438,9 +392,7 @@ static void copyCrossed(RepeatOp op) {
 }
 
 void Planner::run() {
-  function.walk(copyCrossed);
   Block &block = function.getBody().front();
-  number(block);
   visit(block);
   // Yields first: merging a yielded value with something else beforehand could cost the copy-free iteration.
   function.walk([&](RepeatOp op) { mergeYields(op); });
@@ -470,8 +422,14 @@ struct PlanMemory final : heddle::plan::impl::PlanMemoryPassBase<PlanMemory> {
     if (!good)
       return signalPassFailure();
     for (auto f : getOperation().getOps<func::FuncOp>())
-      if (!f.isDeclaration())
+      if (!f.isDeclaration()) {
+        f.walk(copyCrossed);
         Planner(f, *target).run();
+      }
+    if (remarks::wanted(getOperation()))
+      for (auto f : getOperation().getOps<func::FuncOp>())
+        if (!f.isDeclaration())
+          plan::remarkOnMemory(f, *target);
   }
 };
 } // namespace

@@ -13,6 +13,7 @@
 #include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Remarks/Remark.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -49,6 +50,7 @@ struct PlanParameters final : heddle::plan::impl::PlanParametersPassBase<PlanPar
   LogicalResult separate(ParamOp op);
   LogicalResult note(ParamOp op);
   Entry &entryOf(ParamOp op);
+  void remarkOnLayouts();
 
   /// By name and layout; of codes also by the range of indices, because other layers may be coded in another way.
   llvm::MapVector<std::tuple<Attribute, Attribute, Attribute>, Entry> entries;
@@ -226,6 +228,46 @@ void PlanParameters::runOnOperation() {
     op.setOffset(at);
     op.setStrides(e.strides);
   });
+  if (remarks::wanted(module))
+    remarkOnLayouts();
+}
+
+/// How each parameter is packed, and which ones are stored more than once.
+void PlanParameters::remarkOnLayouts() {
+  llvm::MapVector<Attribute, SmallVector<Entry *, 2>> copies; // of a name
+  for (auto &[key, entry] : entries)
+    copies[entry.name].push_back(&entry);
+  llvm::DenseMap<Attribute, ParamOp> first;
+  getOperation().walk([&](ParamOp op) { first.try_emplace(op.getNameAttr(), op); });
+  auto bytesOf = [](const Entry &e) {
+    SmallVector<int64_t> shape;
+    for (const Size &s : e.type.getSizes())
+      shape.push_back(*s.constant());
+    int64_t bytes = e.layout.getLayout().bytes(shape);
+    for (const plan::IndexRange &r : e.ranges)
+      bytes *= r.end - r.first;
+    return bytes;
+  };
+  for (auto &[name, all] : copies) {
+    ParamOp op = first.lookup(name);
+    bool matrix = op.getType().getRank() == 2;
+    int64_t bytes = 0;
+    for (Entry *entry : all) {
+      bytes += bytesOf(*entry);
+      if (int64_t panel = entry->layout.getPanel())
+        remarks::passed(op, remarks::LayoutPanels)
+            << op.getName() << " is packed in panels of " << remarks::number("panel", panel) << ", "
+            << remarks::number("bytes", bytesOf(*entry)) << " bytes";
+    }
+    if (matrix && llvm::none_of(all, [](Entry *entry) { return entry->layout.getPanel(); }))
+      remarks::missed(op, remarks::LayoutPanels, op.getName() + " is stored as in its file: no linear multiplies by it")
+          .add("bytes", bytes);
+    if (all.size() > 1)
+      remarks::analysis(op, remarks::LayoutPanels)
+          << op.getName() << " is stored " << remarks::number("copies", all.size())
+          << " times, since its readers take other rows or layouts of it: " << remarks::number("bytes", bytes)
+          << " bytes in all";
+  }
 }
 
 //===-- ParameterBlob.h --------------------------------------------------------===//

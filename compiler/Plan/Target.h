@@ -30,6 +30,11 @@ public:
   virtual model::ScheduleAttr tilesOf(mlir::Operation *op) const = 0;
   /// The tiles of an attention.
   virtual attn::ScheduleAttr tilesOf(attn::SdpaOp op) const = 0;
+  /// Why the tiles of a linear or a matmul are these, for a remark; "": there is nothing to say.
+  virtual llvm::StringRef whyTiles(mlir::Operation *op) const { return ""; }
+  /// Remarks on what the target has decided for an op that has its tiles, its layouts and its place; only called where
+  /// somebody wants remarks.
+  virtual void remarkOn(mlir::Operation *op) const {}
   /// Why the tiles on the op cannot be lowered; "" if they can. (A schedule may be written by hand.)
   virtual std::string refusal(mlir::Operation *op) const = 0;
   /// Keys of a block and of a panel of a cache.

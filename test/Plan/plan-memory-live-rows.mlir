@@ -4,9 +4,11 @@
 // list keeps its own to the end, and the arena has room for both.
 // CHECK-DAG: [[ONE:#arena[0-9]*]] = #model.place<arena, "0">
 // CHECK-DAG: [[OTHER:#arena[0-9]*]] = #model.place<arena, "64*((B*T+7)//8)+64">
+// CHECK-DAG: [[FIRST:#slot[0-9]*]] = {{\[}}[[ONE]], {begin = 0 : i64, bytes = "64", end = 9223372036854775807 : i64
+// CHECK-DAG: [[SECOND:#slot[0-9]*]] = {{\[}}[[OTHER]], {begin = 1 : i64, bytes = "64", end = 9223372036854775807 : i64
 // CHECK: func.func @run({{.*}}model.arena = "128*((B*T+7)//8)+192"
-// CHECK: model.live_rows %{{.+}} as "live" {{.*}}model.scratch = [[ONE]]}
-// CHECK: model.live_rows %{{.+}} as "live1" {{.*}}model.scratch = [[OTHER]]}
+// CHECK: model.live_rows %{{.+}} as "live" {{.*}}model.scratch = [[FIRST]]}
+// CHECK: model.live_rows %{{.+}} as "live1" {{.*}}model.scratch = [[SECOND]]}
 func.func @run(%a: !model.tensor<[B, T], i64> {model.name = "a"}, %b: !model.tensor<[B, T], i64> {model.name = "b"}, %x: !model.tensor<[B, T, 4], f32> {model.name = "x"})
     -> (!model.tensor<[B, T, 4], f32> {model.name = "y"}, !model.tensor<[B, T, 4], f32> {model.name = "z"}) {
   %l = model.live_rows %a as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
