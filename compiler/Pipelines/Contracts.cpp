@@ -170,17 +170,35 @@ LogicalResult heddle::checkClaim(ModuleOp module, llvm::ArrayRef<Stage> stages) 
 }
 
 namespace {
-struct ContractPass final : PassWrapper<ContractPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ContractPass)
-  explicit ContractPass(const Stage &stage) : stage(stage) {}
-  StringRef getName() const override { return "ContractPass"; }
+struct CheckStagePass final : PassWrapper<CheckStagePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckStagePass)
+  CheckStagePass(StagesOf stagesOf, StringRef reached) : stagesOf(std::move(stagesOf)) { stage = reached.str(); }
+  CheckStagePass(const CheckStagePass &other) : PassWrapper(other), stagesOf(other.stagesOf) {}
+  StringRef getArgument() const override { return kCheckStage; }
+  StringRef getDescription() const override {
+    return "Check the contract of the stage that the module says it is in, or has reached";
+  }
   void runOnOperation() override {
-    getOperation()->setAttr(model::kStageAttr, StringAttr::get(&getContext(), stage.name));
-    if (failed(check(stage, getOperation(), "internal error: the contract of stage '" + stage.name + "' is broken: ")))
+    llvm::ArrayRef<Stage> stages = stagesOf(getOperation());
+    if (stages.empty() || failed(stage.empty() ? checkClaim(getOperation(), stages) : reach(stages)))
       signalPassFailure();
   }
-  const Stage &stage;
+
+private:
+  StagesOf stagesOf;
+  Option<std::string> stage{
+      *this, "stage", llvm::cl::desc("what the module has become: written on it; empty: the stage that it names")};
+
+  LogicalResult reach(llvm::ArrayRef<Stage> stages) {
+    const Stage *reached = findStage(stage, stages);
+    if (!reached)
+      return emitError(getOperation().getLoc()) << "the target has no stage '" << stage.getValue() << "'";
+    getOperation()->setAttr(model::kStageAttr, StringAttr::get(&getContext(), reached->name));
+    return check(*reached, getOperation(), "internal error: the contract of stage '" + reached->name + "' is broken: ");
+  }
 };
 } // namespace
 
-std::unique_ptr<Pass> heddle::createContractPass(const Stage &stage) { return std::make_unique<ContractPass>(stage); }
+std::unique_ptr<Pass> heddle::createCheckStagePass(StagesOf stagesOf, StringRef reached) {
+  return std::make_unique<CheckStagePass>(std::move(stagesOf), reached);
+}

@@ -9,6 +9,7 @@
 #define HEDDLE_COMPILER_PIPELINES_CONTRACTS_H
 
 #include "compiler/Pipelines/Stages.h"
+#include <functional>
 
 namespace heddle {
 
@@ -36,8 +37,14 @@ void checkKernelsStage(mlir::ModuleOp module, ContractReport report);
 /// The LLVM dialect and the device's; nothing is called that is not here.
 void checkDeviceStage(mlir::ModuleOp module, ContractReport report);
 
-/// Checks the stage's contract and writes `heddle.stage`; ends every stage.
-std::unique_ptr<mlir::Pass> createContractPass(const Stage &stage);
+/// The stages that a module may be in; empty after an error at the module.
+using StagesOf = std::function<llvm::ArrayRef<Stage>(mlir::ModuleOp)>;
+
+/// `heddle-check-stage{stage=REACHED}` ends every stage: it writes `heddle.stage` and checks the contract. Where
+/// nothing is `reached` it checks the stage that the module names.
+std::unique_ptr<mlir::Pass> createCheckStagePass(StagesOf stagesOf, llvm::StringRef reached = {});
+/// Its flag.
+inline constexpr llvm::StringLiteral kCheckStage = "heddle-check-stage";
 
 } // namespace heddle
 

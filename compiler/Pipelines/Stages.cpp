@@ -9,12 +9,9 @@
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/Transforms/Passes.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -40,7 +37,6 @@ static std::unique_ptr<Pass> deriveBatch(Options o) { return createDeriveBatchPa
 static std::unique_ptr<Pass> skipPadding(Options o) { return createSkipPaddingPass({o.paddedRows}); }
 static std::unique_ptr<Pass> planCache(Options o) { return plan::createPlanCachePass({o.longestPiece}); }
 static std::unique_ptr<Pass> planSchedules(Options o) { return plan::createPlanSchedulesPass({o.panel}); }
-static std::unique_ptr<Pass> vectorToSCF(Options) { return createConvertVectorToSCFPass(); }
 /// The canonicalizer on loops, from the last op to the first. Every change asks all loops around it again whether they
 /// are dead, which takes as long as they are; in this order unused ops go before they are folded, so there are few
 /// changes. Regions stay as they are: their dead ops go as all others do. LLVM makes the same code of every result; a
@@ -85,11 +81,8 @@ static constexpr PassFactory kBuffers[] = {
 static constexpr PassFactory kLoopsToLlvm[] = {
     plainPass<createCSEPass>,
     plainPass<createLoopInvariantCodeMotionPass>,
-    vectorToSCF,
     plainPass<createSCFToControlFlowPass>,
     plainPass<createConvertVectorToLLVMPass>,
-    plainPass<createConvertMathToLLVMPass>,
-    plainPass<createConvertMathToLibmPass>,
     plainPass<createToLlvmPass>,
     plainPass<createReconcileUnrealizedCastsPass>,
 };
@@ -159,5 +152,5 @@ void heddle::addPasses(OpPassManager &pm, StringRef stage, const PipelineOptions
 void heddle::addStage(OpPassManager &pm, const Stage &stage, const PipelineOptions &options) {
   for (PassFactory create : stage.passes)
     pm.addPass(create(options));
-  pm.addPass(createContractPass(stage));
+  pm.addPass(createCheckStagePass([&stage](ModuleOp) { return llvm::ArrayRef<Stage>(stage); }, stage.name));
 }

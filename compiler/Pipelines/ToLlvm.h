@@ -1,4 +1,4 @@
-//===- ToLlvm.h - five dialects to LLVM's in one walk -----------*- C++ -*-===//
+//===- ToLlvm.h - six dialects to LLVM's in one walk ------------*- C++ -*-===//
 #ifndef HEDDLE_COMPILER_PIPELINES_TOLLVM_H
 #define HEDDLE_COMPILER_PIPELINES_TOLLVM_H
 
@@ -10,7 +10,7 @@ class Pass;
 
 namespace heddle {
 
-/// Of what `llvm` makes from loops: arith, index, func, cf and ub become the LLVM dialect.
+/// Of what `llvm` makes from loops: arith, math, index, func, cf and ub become the LLVM dialect.
 std::unique_ptr<mlir::Pass> createToLlvmPass();
 
 } // namespace heddle

@@ -5,16 +5,20 @@
 // arguments are the lengths and addresses that the loop reads; LLVM generates code for it once. Constants stay in the
 // code, which may be specialised for them: loops that differ in a constant are different functions.
 //
-// Afterwards an entry that is still too long is split (Split.h).
+// Afterwards the phases of entries are noted with what they call (NotePhases.h), and an entry that is still too long is
+// split (Split.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/Lowering/Language/Split.h"
 #include "compiler/Conversion/Lowering/Language/StructuralText.h"
+#include "compiler/Conversion/Lowering/NotePhases.h"
 #include "compiler/Conversion/Lowering/Passes.h"
 #include "dialects/Card/IR/Card.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
@@ -48,8 +52,9 @@ struct Loop {
 } // namespace
 
 /// The loops of a block, which is part of what an op of `kind` has become: those that are there, or in what has
-/// barriers inside, a repeat of layers or a condition.
-static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_ptr<Loop>> &loops) {
+/// barriers inside, a repeat of layers or a condition. Returns how many of these are too short for a function.
+static int64_t collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_ptr<Loop>> &loops) {
+  int64_t tooShort = 0;
   for (Operation &op : block) {
     if (op.getNumRegions() == 0)
       continue;
@@ -63,14 +68,17 @@ static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_pt
     if (barrier) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          collect(inner, of, loops);
-    } else if (length >= kShortest && op.getNumResults() == 0) {
+          tooShort += collect(inner, of, loops);
+    } else if (length < kShortest) {
+      ++tooShort;
+    } else if (op.getNumResults() == 0) {
       auto loop = std::make_unique<Loop>(&op, of);
       // What is on the stack of its function stays there.
       if (llvm::none_of(loop->code.outside(), [](Value v) { return v.getDefiningOp<LLVM::AllocaOp>(); }))
         loops.push_back(std::move(loop));
     }
   }
+  return tooShort;
 }
 
 /// Makes a function of a loop: constants are repeated in it, all else that the loop reads from outside is an argument,
@@ -103,12 +111,15 @@ static func::FuncOp functionOf(const Loop &loop) {
   return function;
 }
 
-/// Replaces every loop whose text comes more than once by a call.
+/// Replaces every loop whose text comes more than once by a call. The location of the function is that of all its
+/// users, since its name is a hash.
 static void share(ArrayRef<std::unique_ptr<Loop>> loops) {
   llvm::StringMap<int64_t> counts;
   for (const std::unique_ptr<Loop> &loop : loops)
     ++counts[loop->code.str()];
+  llvm::MapVector<func::FuncOp, SmallVector<Location>> users;
   llvm::StringMap<func::FuncOp> functions;
+  llvm::MapVector<Operation *, SmallVector<Location>> callers; // of a function
   for (const std::unique_ptr<Loop> &loop : loops) {
     if (counts[loop->code.str()] == 1)
       continue;
@@ -120,8 +131,22 @@ static void share(ArrayRef<std::unique_ptr<Loop>> loops) {
       loop->op->erase();
     else
       function = functionOf(*loop);
+    users[function].push_back(loc);
     func::CallOp::create(b, loc, function, loop->code.outside());
+    if (remarks::wanted(function))
+      callers[function].push_back(loc);
   }
+  for (auto &[function, places] : callers) {
+    remarks::InFlight remark = remarks::passed(function, remarks::KernelShared);
+    remark << cast<func::FuncOp>(function).getName() << " serves " << remarks::number("calls", places.size())
+           << " loops";
+    llvm::SetVector<Location> others(places.begin(), places.end());
+    for (Location other : others)
+      if (other != function->getLoc())
+        remark.note(other, "this calls it, too");
+  }
+  for (auto &[function, locations] : users)
+    function->setLoc(FusedLoc::get(function.getContext(), locations));
 }
 
 namespace {
@@ -135,8 +160,12 @@ struct ShareLoops final : heddle::loops::impl::ShareLoopsPassBase<ShareLoops> {
         entries.push_back(entry);
     SmallVector<std::unique_ptr<Loop>> loops;
     for (func::FuncOp entry : entries)
-      collect(entry.getBody().front(), "loop", loops);
+      if (int64_t tooShort = collect(entry.getBody().front(), "loop", loops))
+        remarks::analysis(entry, remarks::KernelShort)
+            << remarks::number("loops", tooShort) << " loops of fewer than " << remarks::number("shortest", kShortest)
+            << " ops stay in the entry";
     share(loops);
+    notePhases(module);
     for (func::FuncOp entry : entries)
       splitLongFunction(entry, longestFunction);
   }

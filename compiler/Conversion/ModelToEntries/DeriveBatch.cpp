@@ -19,6 +19,7 @@
 #include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Remarks/Remark.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_DERIVEBATCHPASS
@@ -147,7 +148,7 @@ std::optional<Objection> objectionTo(const Batch &made) {
 /// Adds the inputs `slot` and `start` after the others.
 LogicalResult addPlaces(Batch &made) {
   func::FuncOp f = made.function;
-  Builder b(f.getContext());
+  mlir::Builder b(f.getContext());
   auto place = ModelTensorType::get(f.getContext(), {made.batch}, b.getI64Type());
   unsigned at = llvm::count_if(f.getArgumentTypes(), llvm::IsaPred<ModelTensorType>);
   for (StringRef name : {"start", "slot"}) // the second one ends up in front
@@ -161,7 +162,7 @@ LogicalResult addPlaces(Batch &made) {
 /// Gives every state rows for slots in place of the batch, and makes the ops read slot and start.
 void nameSlots(Batch &made) {
   func::FuncOp f = made.function;
-  Builder b(f.getContext());
+  mlir::Builder b(f.getContext());
   for (BlockArgument arg : f.getArguments()) {
     auto type = dyn_cast<model::StateType>(arg.getType());
     if (!type)
@@ -203,8 +204,12 @@ struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
     std::optional<Objection> no;
     if (failed(derive(module, roles, no)))
       return signalPassFailure();
-    if (!no)
+    if (!no) {
+      if (auto batch = module.lookupSymbol<func::FuncOp>("batch"))
+        remarks::passed(batch, remarks::SlotsDerived) << "@batch continues several texts in one call, each in its slot";
       return;
+    }
+    remarks::missed(remarks::Where(no->where, StringAttr::get(&getContext(), "step")), remarks::SlotsDerived, no->why);
     module->setAttr("model.slots_report", StringAttr::get(&getContext(), no->why));
     if (slots == "served")
       return;

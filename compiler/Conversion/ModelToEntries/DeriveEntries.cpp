@@ -10,6 +10,7 @@
 #include "compiler/Conversion/ModelToEntries/Report.h"
 #include "dialects/Model/IR/InputDefaults.h"
 #include "dialects/Model/IR/Names.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -88,6 +89,7 @@ private:
   bool derive(StepAnalysis &kinds, Value logits);
   LogicalResult build(StepAnalysis &kinds, Value logits, entries::Builder &step, func::FuncOp function);
   void report(ArrayRef<Refusal> refusals);
+  void remarkOnStep(const StepAnalysis &kinds, int64_t prompt);
   void warnOfDefaults(const StepAnalysis &kinds);
 
   SmallVector<Attribute> lines;
@@ -186,12 +188,33 @@ LogicalResult DeriveEntriesPass::build(StepAnalysis &kinds, Value logits, entrie
     once.finish({}, {});
     simplify(first);
   }
-  if (int64_t rows = shortestPrompt(kinds, logits); rows > 1) {
+  int64_t rows = shortestPrompt(kinds, logits);
+  remarkOnStep(kinds, rows);
+  if (rows > 1) {
     getOperation()->setAttr("model.shortest_prompt", OpBuilder(&getContext()).getI64IntegerAttr(rows));
     lines.push_back(
         StringAttr::get(&getContext(), "cached step needs a prompt of at least " + std::to_string(rows) + " tokens"));
   }
   return success();
+}
+
+/// Says which states continue a text, and by which values the step only holds for a while.
+void DeriveEntriesPass::remarkOnStep(const StepAnalysis &kinds, int64_t prompt) {
+  remarks::InFlight remark = remarks::passed(func::FuncOp(kinds.run), remarks::StepDerived);
+  if (!remark)
+    return;
+  int64_t states = 0;
+  if (auto step = getOperation().lookupSymbol<func::FuncOp>("step"))
+    states = llvm::count_if(step.getArgumentTypes(), llvm::IsaPred<model::StateType>);
+  remark << "@step continues a text from " << remarks::number("states", states) << " states";
+  if (prompt > 1)
+    remark << ", after a prompt of at least " << prompt << " tokens";
+  remark.add("guards", guards.size());
+  kinds.run.getBody().walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (guards.contains(result))
+        remark.note(result.getLoc(), "the step holds while this does not change; then the text is computed again");
+  });
 }
 
 void DeriveEntriesPass::report(ArrayRef<Refusal> refusals) {
@@ -205,6 +228,10 @@ void DeriveEntriesPass::report(ArrayRef<Refusal> refusals) {
     if (r.held && model::withName("", r.held.getLoc()) != r.reason->where)
       note << "; needed unchanged at " << place(r.held.getLoc());
     lines.push_back(StringAttr::get(&getContext(), line(r)));
+    remarks::InFlight remark = remarks::missed(remarks::Where(r.reason->where, StringAttr::get(&getContext(), "run")),
+                                               remarks::StepDerived, r.reason->why);
+    if (r.held)
+      remark.note(r.held.getLoc(), "this is needed unchanged");
   }
   if (error)
     signalPassFailure();
@@ -263,6 +290,7 @@ void DeriveEntriesPass::runOnOperation() {
   StepAnalysis kinds(run, *roles);
   if (cache == "none") {
     kinds.classify(DenseSet<Value>());
+    remarks::missed(run, remarks::StepDerived, "--cache=none asks for none");
     lines.push_back(StringAttr::get(&getContext(), "no cached step: --cache=none"));
   } else {
     derive(kinds, logits);

@@ -23,8 +23,8 @@ std::string entries::place(Location loc) {
 
 std::string entries::line(const Refusal &r) {
   std::string text = place(r.reason->where) + ": " + r.reason->why;
-  if (r.held && model::withName("", r.held.getLoc()) != r.reason->where)
-    text += "; needed unchanged at " + place(r.held.getLoc());
+  if (std::string held = r.held ? place(r.held.getLoc()) : ""; !held.empty() && held != place(r.reason->where))
+    text += "; needed unchanged at " + held;
   return text;
 }
 

@@ -13,6 +13,8 @@
 #include "compiler/Conversion/ModelToEntries/Report.h"
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Model/IR/TensorType.h"
+#include "dialects/Remarks/Remark.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_SKIPPADDINGPASS
@@ -24,10 +26,9 @@ using namespace heddle;
 using namespace heddle::entries;
 using model::ModelTensorType;
 using model::Size;
+using model::typeOf;
 
 namespace {
-ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
-
 /// Rewrites one function so that linears and what is between them work on the rows that are no padding.
 class Packer {
 public:
@@ -37,6 +38,8 @@ public:
   /// Decides whether any linear can leave out rows of padding; then `run` rewrites the function.
   bool plan();
   void run();
+  /// How many ops work on live rows only.
+  size_t packedOps() const { return chosen.size(); }
   /// Why some linear computes rows of padding nevertheless.
   std::optional<Objection> why;
 
@@ -370,9 +373,16 @@ struct SkipPaddingPass : heddle::impl::SkipPaddingPassBase<SkipPaddingPass> {
       for (PaddedRows &padded : findPaddedRows(function)) {
         DeadRows dead(function, padded);
         Packer packer(function, dead, mayZero);
-        if (packer.plan())
+        Location mask = padded.mask.getLoc();
+        if (packer.plan()) {
           packer.run();
+          remarks::passed(remarks::Where(mask, function.getNameAttr()), remarks::PaddingSkipped)
+              << remarks::number("ops", packer.packedOps()) << " ops work on rows that are no padding";
+        }
         if (packer.why) {
+          remarks::missed(remarks::Where(packer.why->where, function.getNameAttr()), remarks::PaddingSkipped,
+                          packer.why->why)
+              .note(mask, "this says which rows are padding");
           std::string text = "@" + function.getName().str() + " computes rows of padding (" + padded.batch.str() +
                              " x " + padded.rows.str() + "): " + place(packer.why->where) + ": " + packer.why->why;
           lines.push_back(StringAttr::get(&getContext(), text));

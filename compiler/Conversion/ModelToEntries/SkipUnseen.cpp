@@ -11,6 +11,8 @@
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/IR/Names.h"
+#include "dialects/Model/IR/TensorType.h"
+#include "dialects/Remarks/Remark.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_SKIPUNSEENPASS
@@ -22,10 +24,9 @@ using namespace heddle;
 using namespace heddle::entries;
 using model::ModelTensorType;
 using model::Size;
+using model::typeOf;
 
 namespace {
-ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
-
 /// Rewrites the linears in front of one function's attentions.
 class Narrower {
 public:
@@ -46,7 +47,7 @@ private:
   SmallVector<Value> termsOf(attn::SdpaOp op);
   /// Whether a value is computed in front of the layers, so that a list of rows can be made of it there.
   bool isKnownBefore(Value v) { return v.getParentBlock() == &function.getBody().front(); }
-  void narrow(OpOperand &operand, const Rows &rows);
+  void narrow(OpOperand &operand, const Rows &rows, StringRef which);
   Value listOf(const Rows &rows, ModelTensorType whole, Value outer);
 };
 } // namespace
@@ -116,15 +117,23 @@ Value Narrower::listOf(const Rows &rows, ModelTensorType whole, Value outer) {
   return list = model::LiveRowsOp::create(b, model::withName(name, loc), wanted, b.getStringAttr(name));
 }
 
-/// Makes the linear after an attention's operand work on `rows` only, if the attention alone reads it.
-void Narrower::narrow(OpOperand &operand, const Rows &rows) {
+/// Makes the linear after an attention's operand, `which`, work on `rows` only, if the attention alone reads it.
+void Narrower::narrow(OpOperand &operand, const Rows &rows, StringRef which) {
   auto unpacked = operand.get().getDefiningOp<model::UnpackRowsOp>();
   Value result = unpacked ? unpacked.getOperand() : operand.get();
   auto linear = result.getDefiningOp<model::LinearOp>();
-  if (!linear || linear->getNumResults() != 1 || !linear.getExtras().empty() || !result.hasOneUse() ||
-      !operand.get().hasOneUse() || typeOf(linear.getInput()).getRank() != 3 ||
-      typeOf(operand.get()).getSize(0) != typeOf(rows.terms.front()).getSize(0))
+  StringRef why = !linear                                                       ? "no linear makes them"
+                  : linear->getNumResults() != 1 || !linear.getExtras().empty() ? "their linear makes other values, too"
+                  : !result.hasOneUse() || !operand.get().hasOneUse()           ? "another op reads them, too"
+                  : typeOf(linear.getInput()).getRank() != 3 ||
+                          typeOf(operand.get()).getSize(0) != typeOf(rows.terms.front()).getSize(0)
+                      ? "their rows are not those that the mask tells apart"
+                      : "";
+  if (!why.empty()) {
+    remarks::missed(operand.getOwner(), remarks::UnseenSkipped, which + " that the mask hides are computed: " + why);
     return;
+  }
+  remarks::passed(operand.getOwner(), remarks::UnseenSkipped) << which << " that the mask hides are not computed";
   Value list = listOf(rows, typeOf(operand.get()), unpacked ? unpacked.getRows() : Value());
   b.setInsertionPoint(linear);
   Location loc = linear.getLoc();
@@ -146,9 +155,9 @@ void Narrower::run() {
     SmallVector<Value> terms = termsOf(op);
     if (terms.empty())
       continue;
-    narrow(op.getQueryMutable(), {terms, /*ofText=*/false});
-    narrow(op.getKeyMutable(), {terms, /*ofText=*/true});
-    narrow(op.getValueMutable(), {terms, /*ofText=*/true});
+    narrow(op.getQueryMutable(), {terms, /*ofText=*/false}, "queries");
+    narrow(op.getKeyMutable(), {terms, /*ofText=*/true}, "keys");
+    narrow(op.getValueMutable(), {terms, /*ofText=*/true}, "values");
   }
 }
 

@@ -82,7 +82,7 @@ LogicalResult entries::askRows(func::FuncOp batch, const Size &rows) {
   std::optional<Tail> tail = rows.bareDim() ? tailOf(end.getOperand(0), rows) : std::nullopt;
   if (!tail)
     return success();
-  Builder types(context);
+  mlir::Builder types(context);
   Size wanted = Size::dim(model::kAskedDim);
   unsigned at = llvm::count_if(batch.getArgumentTypes(), llvm::IsaPred<ModelTensorType>);
   auto numbers = ModelTensorType::get(context, {wanted}, types.getI64Type());

@@ -58,7 +58,8 @@ FailureOr<Values> Launch::use(StreamOp op, Value slot, ValueRange value, int64_t
   return fragments.at(cast<YieldOp>(body.getTerminator()).getValue());
 }
 
-void Launch::barrier() { NVVM::BarrierOp::create(b); }
+/// Not `nvvm.barrier`, which is the same: of one without operands MLIR's parser takes a location for an attribute.
+void Launch::barrier() { NVVM::Barrier0Op::create(b); }
 
 void Launch::publish() {
   if (shown)
@@ -93,7 +94,7 @@ struct Ring {
     NVVM::CpAsyncCommitGroupOp::create(c.b);
   }
   void begin() {
-    NVVM::BarrierOp::create(c.b); // the memory was that of the ring before
+    NVVM::Barrier0Op::create(c.b); // the memory was that of the ring before
     for (int64_t round = 0; round < stages - 1; ++round)
       ask(c.constant(round));
   }
@@ -195,8 +196,8 @@ LogicalResult Launch::bulkStream(StreamOp op) {
     return use(op, mine, now, columns);
   };
   if (memory.written)
-    c.showUnits();            // copies in bulk come after what threads wrote there
-  NVVM::BarrierOp::create(b); // the memory was that of the stream before
+    c.showUnits(); // copies in bulk come after what threads wrote there
+  barrier();       // the memory was that of the stream before
   for (int64_t round = 0; round < std::min(stages - 1, rounds); ++round)
     if (failed(ask(c.constant(round))))
       return failure();
@@ -206,7 +207,7 @@ LogicalResult Launch::bulkStream(StreamOp op) {
     FailureOr<Values> next = turnOf(round, carried, step);
     if (open)
       NVVM::WgmmaWaitGroupSyncOp::create(b, 1);
-    NVVM::BarrierOp::create(b);
+    barrier();
     Value later = c.add(round, stages - 1);
     c.when(c.less(later, c.constant(rounds)), [&] { good = failed(good) ? good : ask(later); });
     good = failed(next) ? failure() : good;

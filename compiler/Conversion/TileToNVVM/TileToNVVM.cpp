@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
+#include "compiler/Conversion/Lowering/Language/LoopArguments.h"
 #include "compiler/Conversion/TileToNVVM/Passes.h"
 #include "compiler/Conversion/TileToNVVM/TileLaunch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -197,7 +198,7 @@ static SharedMemory sharedMemory(func::FuncOp f, const loops::Lanes &lanes) {
       c.makeBarriers(memory.barriers.at(op), op.getStages(), op.getFill().getNumArguments() - 1);
     NVVM::FenceMbarrierInitOp::create(b);
   });
-  NVVM::BarrierOp::create(b);
+  NVVM::Barrier0Op::create(b);
   return memory;
 }
 
@@ -231,6 +232,7 @@ struct TileToNVVM final : tile::impl::TileToNVVMPassBase<TileToNVVM> {
         op.erase();
       }
     }
+    loops::placeArgumentsAtLoops(getOperation());
   }
 };
 } // namespace

@@ -15,11 +15,13 @@
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "dialects/Card/IR/Card.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace heddle::kernels {
 #define GEN_PASS_DEF_JOINKERNELSPASS
@@ -264,6 +266,35 @@ void Variant::write() {
   os << loops::StructuralText(*code).str();
 }
 
+/// What each launch of a kernel does, as forms over the dims of its entry, and which kernels serve several.
+static void remarkOnKernels(ModuleOp module) {
+  for (func::FuncOp f : module.getOps<func::FuncOp>()) {
+    std::vector<Launch> launches = Launch::of(f);
+    if (launches.size() > 1)
+      remarks::passed(f, remarks::KernelShared)
+          << "kernel " << f.getName() << " serves " << remarks::number("calls", launches.size()) << " launches";
+    for (const Launch &launch : launches) {
+      remarks::Where where(f.getLoc(), StringAttr::get(module.getContext(), launch.entry));
+      remarks::InFlight remark = remarks::analysis(where, remarks::KernelDevice);
+      Size operations = 0, read = 0, written = 0;
+      SmallVector<StringRef> ops;
+      for (const loops::Cost &cost : launch.costs) {
+        operations = operations + cost.operations;
+        read = read + cost.read;
+        written = written + cost.written;
+        ops.push_back(cost.op);
+      }
+      remark << "kernel " << f.getName() << " does " << (ops.empty() ? "moves" : llvm::join(ops, ", "))
+             << " in blocks of " << remarks::number("threads", launch.threads) << " threads, "
+             << remarks::number("items", launch.items.str()) << " items";
+      remark.add("times", launch.times)
+          .add("operations", operations.str())
+          .add("read", read.str())
+          .add("written", written.str());
+    }
+  }
+}
+
 namespace {
 /// The places of an entry that the host computes, after its lengths.
 struct Places {
@@ -296,6 +327,8 @@ struct JoinKernels final : kernels::impl::JoinKernelsPassBase<JoinKernels> {
     for (card::EntryAttr entry : card::entriesOf(getOperation()))
       if (const std::vector<Size> &forms = places[entry.getName().str()].forms; !forms.empty())
         card::replaceEntry(getOperation(), entry.withLengths(forms));
+    if (remarks::wanted(getOperation()))
+      remarkOnKernels(getOperation());
   }
 
   std::map<std::string, Places> places;

@@ -10,12 +10,12 @@
 // CHECK-NEXT: | for j = 0 to 32 step 16, 1 from 0
 // CHECK-NEXT: | | j0 <- j0 + [[B]][40*i + j : 16] * [[B]][40*i + j : 16]
 // CHECK-NEXT: | for j = 0 to 32 step 16
-// CHECK-NEXT: | | n0 := select(.., (.. * g[j : 16]) | 4194304, ..)
-// CHECK-NEXT: | | [[A]][40*i + j : 16] = shrui(n0 & -65536, 16)
-// CHECK-NEXT: | n1 := select(.., (.. * g[32 : min(16, 8)]) | 4194304, ..)
-// CHECK-NEXT: | [[A]][40*i + 32 : min(16, 8)] = shrui(n1 & -65536, 16)
+// CHECK-NEXT: | | [[M:n[0-9]+]] := select(.., (.. * g[j : 16]) | 4194304, ..)
+// CHECK-NEXT: | | [[C:arena.*]]{{\[}}40*i + j : 16] = shrui([[M]] & -65536, 16)
+// CHECK-NEXT: | [[N:n[0-9]+]] := select(.., (.. * g[32 : min(16, 8)]) | 4194304, ..)
+// CHECK-NEXT: | [[C]][40*i + 32 : min(16, 8)] = shrui([[N]] & -65536, 16)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_linear_40_40_dots_rounded_20([[A]], weights[4096], null, [[B]], T,
+// CHECK-NEXT: heddle_linear_40_40_dots_rounded_20([[C]], weights[4096], null, [[B]], T,
 // CHECK-NEXT: barrier
 // CHECK-NEXT: heddle_linear_40_40_dots([[B]], weights[4096], null, y, T,
 // CHECK-NEXT: barrier

@@ -22,9 +22,10 @@ static constexpr int64_t kAheadOfCodes = 16; ///< the same for codes, in words
 static constexpr int64_t kSmall = 1 << 15;   ///< weights that need no code of their own for few rows
 
 namespace {
-/// A tile's rows, and its results, which are those of a panel of weights.
+/// A tile's rows, its results, which are those of a panel of weights, and the reason for both.
 struct Tile {
   int64_t rows = 8, results = 32;
+  StringRef why = "their sums fill registers, and leave some for a step of weights";
 };
 } // namespace
 
@@ -49,27 +50,29 @@ static bool multipliesTwice(TargetAttr target) {
 static Tile tileOf(Operation *op) {
   TargetAttr target = targetOf(op);
   if (auto linear = dyn_cast<LinearOp>(op); linear && multipliesMatrices(linear))
-    return {MatrixSums::mostRows, MatrixSums::mostResults};
+    return {MatrixSums::mostRows, MatrixSums::mostResults, "four matrix registers of sums"};
   if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.integers()) {
     // Integer sums, and sums of f32 that pass over a unit: of 32 registers both have room in 6 rows, and of 8 the
     // second are on the stack, where that is seldom enough. Of 16 there are 8 for integers.
     if (target && target.getRegisters() < 32)
-      return {4, 2 * target.getLanes()};
+      return {4, 2 * target.getLanes(), "8 of 16 registers hold sums of integers"};
     return {std::min(arithmetic.coding.group, arithmetic.rows) < Coding::rowFeatures ? 6 : 8,
-            shortVectors(target) ? 8 : 32};
+            shortVectors(target) ? 8 : 32, "sums of integers, and sums of f32 over units of a row, share 32 registers"};
   }
   auto type = cast<ModelTensorType>(op->getResult(0).getType());
   std::optional<int64_t> results = type.getSize(type.getRank() - 1).constant();
   if (isa<LinearOp>(op) && !arithmeticOf(op).halves() && multipliesTwice(target) && results && *results % 48 == 0)
-    return {8, 48};
+    return {8, 48, "this processor multiplies two vectors at a time: 11 loads for 24 products"};
   if (shortVectors(target) && !isa<ConvOp>(op))
-    return {isa<MatmulOp>(op) ? 4 : 6, 16};
+    return {isa<MatmulOp>(op) ? 4 : 6, 16, "32 registers of short vectors: 10 loads for 24 products"};
   if (!target || target.getRegisters() >= 32 || isa<ConvOp>(op))
     return {};
   int64_t lanes = target.getLanes();
   if (isa<MatmulOp>(op))
-    return {4, 2 * lanes};
-  return results && *results % (3 * lanes) == 0 ? Tile{4, 3 * lanes} : Tile{6, 2 * lanes};
+    return {4, 2 * lanes, "8 of 16 registers hold sums; columns come with masks"};
+  return results && *results % (3 * lanes) == 0
+             ? Tile{4, 3 * lanes, "12 of 16 registers hold sums, in panels of three vectors"}
+             : Tile{6, 2 * lanes, "12 of 16 registers hold sums; three vectors do not divide the results"};
 }
 
 /// Whether a processor reads one stretch of memory as fast as it can without being told where it goes on. Where it
@@ -77,7 +80,7 @@ static Tile tileOf(Operation *op) {
 static bool followsStreams(TargetAttr target) { return target && target.getChip() == "znver4"; }
 
 ScheduleAttr heddle::loops::usualTiles(Operation *op) {
-  auto [rows, results] = tileOf(op);
+  auto [rows, results, why] = tileOf(op);
   if (isa<MatmulOp>(op))
     return ScheduleAttr::get(op->getContext(), results, rows, kMatmulBlock, 0, 0);
   int64_t ahead = followsStreams(targetOf(op)) ? 0 : arithmeticOf(op).integers() ? kAheadOfCodes : kAhead;
@@ -85,6 +88,8 @@ ScheduleAttr heddle::loops::usualTiles(Operation *op) {
     ahead = ahead * 32 / results;
   return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), ahead, kSmall);
 }
+
+StringRef heddle::loops::whyUsualTiles(Operation *op) { return tileOf(op).why; }
 
 Size heddle::loops::scratchBytes(Operation *op) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))

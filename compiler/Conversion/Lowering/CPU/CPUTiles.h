@@ -17,6 +17,11 @@ constexpr bool hasShortVectors(int64_t registers, int64_t lanes) { return regist
 
 /// The default tiles of a linear or a matmul for the registers of #model.target; of a convolution the panel counts.
 model::ScheduleAttr usualTiles(mlir::Operation *op);
+/// Why they are these.
+llvm::StringRef whyUsualTiles(mlir::Operation *op);
+
+/// Says where sums of an op are made, and how its result is laid out for the linears that read it.
+void remarkOnRegisters(mlir::Operation *op);
 
 /// Bytes of arena that an op needs while it runs, next to its results (a form over dims and, for per-thread scratch,
 /// the dim `threads`). The lowering gets it by Lowering::scratchPointer.
@@ -27,6 +32,8 @@ class CPUTiles final : public plan::Target {
 public:
   model::ScheduleAttr tilesOf(mlir::Operation *op) const override { return usualTiles(op); }
   attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override { return usualTiles(op); }
+  llvm::StringRef whyTiles(mlir::Operation *op) const override { return whyUsualTiles(op); }
+  void remarkOn(mlir::Operation *op) const override { remarkOnRegisters(op); }
   std::string refusal(mlir::Operation *op) const override { return refuseTiles(op); }
   std::pair<int64_t, int64_t> cacheBlock() const override { return {kKeyTile, kPanel}; }
   plan::Preparation preparationOf(model::LinearOp op) const override { return registerPreparation(op); }

@@ -4,6 +4,7 @@
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/KeyClasses.h"
 #include "dialects/Attn/IR/AttnPlanAttrs.h"
+#include "dialects/Model/IR/TensorType.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -11,8 +12,8 @@ using namespace heddle::loops;
 using namespace heddle::plan;
 using model::ModelTensorType;
 using model::Size;
+using model::typeOf;
 
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 static Size ceilDiv(const Size &n, int64_t d) { return (n + Size(d - 1)).floorDiv(Size(d)); }
 
 static void collectLeaves(Value bias, SmallVectorImpl<Operation *> &leaves) {

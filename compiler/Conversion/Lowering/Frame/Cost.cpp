@@ -12,6 +12,7 @@
 #include "dialects/Attn/IR/AttnPlanAttrs.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "dialects/Model/Transforms/Gates.h"
 #include "dialects/Model/Transforms/Views.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,8 +22,6 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::model;
 using heddle::loops::Cost;
-
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
 /// 1 + 2 + .. + side.
 static Size triangle(const Size &side) { return (side * (side + Size(1))).floorDiv(Size(2)); }

@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/Lowering/Frame/Entry.h"
 #include "compiler/Conversion/Lowering/Language/Abi.h"
+#include "compiler/Conversion/Lowering/Language/LoopArguments.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Verifier.h"
@@ -118,5 +119,6 @@ LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machin
     return failure();
   for (func::FuncOp source : sources)
     source.erase();
+  placeArgumentsAtLoops(module);
   return success();
 }

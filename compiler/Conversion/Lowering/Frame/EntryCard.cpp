@@ -132,7 +132,8 @@ card::PhaseAttr EntryCard::phase(const Phase &phase) {
                               orNone(dots       ? "dots"
                                      : integers ? "integers"
                                                 : ""),
-                              phase.repeats, text(counted(operations)), text(counted(bytes)), orNone(phase.weight));
+                              phase.repeats, text(counted(operations)), text(counted(bytes)), orNone(phase.weight),
+                              StringAttr(), StringAttr(), StringAttr(), ArrayAttr());
 }
 
 /// What its ops ask of lengths (dialects/Model/IR/Conditions.h).

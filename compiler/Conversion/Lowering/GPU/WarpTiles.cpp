@@ -11,8 +11,12 @@
 #include "compiler/Conversion/Lowering/Facts/Tiles.h"
 #include "compiler/Conversion/Lowering/GPU/Attention/TileAttention.h"
 #include "compiler/Conversion/Lowering/GPU/Linear/RoundedRows.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/TileLinear.h"
 #include "compiler/Conversion/Lowering/GPU/Ops/WarpOps.h"
 #include "compiler/Conversion/Lowering/GPU/Passes.h"
+#include "dialects/Attn/IR/AttnPlanAttrs.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Remarks/Remark.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -22,6 +26,42 @@ using namespace heddle::model;
 /// The tile of the general code: rows, steps of prefetch, weights that need no code of their own for few rows; rows
 /// that a panel serves before the next one, of a weight and where both sides are values.
 static constexpr int64_t kRows = 8, kAhead = 64, kSmall = 1 << 15, kRowBlock = 256, kMatmulBlock = 64;
+
+/// The sentence for a word of untiledAttention or untiledLinear.
+static StringRef sentenceOf(StringRef why) {
+  static constexpr std::pair<StringRef, StringRef> kSentences[] = {
+      {"f16", "tiles do not multiply f16"},
+      {"wide", "bf16 is widened to f32 (--math=wide), and tiles multiply numbers as they are stored"},
+      {"width", "its heads are wider than 256"},
+      {"classes", "its dilated mask makes it several attentions"},
+      {"mean", "rows that see nothing take the mean of all values"},
+      {"counted", "its mask counts keys"},
+      {"bias", "its bias is more than a few instructions for each score"},
+      {"windows", "its rows are windows that overlap"},
+      {"small", "it has fewer results or features than a tile"}};
+  const auto *row = llvm::find_if(kSentences, [&](auto &known) { return known.first == why; });
+  return row == std::end(kSentences) ? why : row->second;
+}
+
+static void remarkOnTiles(Operation *op) {
+  if (auto sdpa = dyn_cast<attn::SdpaOp>(op)) {
+    attn::ScheduleAttr tiles = attn::scheduleOf(sdpa);
+    StringRef why = loops::untiledAttention(sdpa);
+    if (tiles.getTiled())
+      remarks::passed(op, remarks::TileDevice)
+          << "threads of a block share tiles of " << remarks::number("rows", tiles.getRows()) << " rows by "
+          << remarks::number("keys", tiles.getKeys()) << " keys";
+    else
+      remarks::missed(op, remarks::TileDevice,
+                      why.empty() ? StringRef("its schedule asks for the general program") : sentenceOf(why));
+  } else if (auto linear = dyn_cast<LinearOp>(op);
+             linear && linear->getNumResults() == 1 && loops::featuresOf(linear)) {
+    if (StringRef why = loops::untiledLinear(linear); !why.empty())
+      remarks::missed(op, remarks::TileDevice, sentenceOf(why));
+    else
+      remarks::passed(op, remarks::TileDevice) << "threads of a block share tiles of its rows and results";
+  }
+}
 
 namespace {
 struct WarpTiles final : plan::Target {
@@ -36,6 +76,7 @@ struct WarpTiles final : plan::Target {
     attn::ScheduleAttr tiled = loops::tiledSchedule(op);
     return tiled ? tiled : loops::usualTiles(op);
   }
+  void remarkOn(Operation *op) const override { remarkOnTiles(op); }
   std::string refusal(Operation *op) const override {
     if (isa<LinearOp, EmbeddingOp>(op) && arithmeticOf(op).coding)
       return "reads weights that are codes, and has no program for them on this target";

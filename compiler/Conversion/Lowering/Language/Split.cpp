@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Lowering/Language/Split.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
@@ -14,6 +15,7 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::loops;
 
 namespace {
@@ -23,6 +25,8 @@ public:
   Splitter(func::FuncOp function, int64_t part) : function(function), part(part) {}
   /// Splits the contents of a block; afterwards the block is short.
   void split(Block &block);
+  /// How many functions were made.
+  int64_t made() const { return count; }
 
 private:
   func::FuncOp function;
@@ -35,7 +39,7 @@ private:
 } // namespace
 
 /// The number of functions that one which is just too long becomes.
-static constexpr int64_t kParts = 10;
+static constexpr int64_t kFunctions = 10;
 
 /// The number of ops in an op, itself and nested ones included.
 static int64_t length(Operation *op) {
@@ -167,6 +171,12 @@ void Splitter::split(Block &block) {
 }
 
 void heddle::loops::splitLongFunction(func::FuncOp function, int64_t longest) {
-  if (length(function) > longest)
-    Splitter(function, std::max<int64_t>(1, longest / kParts)).split(function.getBody().front());
+  int64_t ops = length(function);
+  if (ops <= longest)
+    return;
+  Splitter splitter(function, std::max<int64_t>(1, longest / kFunctions));
+  splitter.split(function.getBody().front());
+  remarks::passed(function, remarks::KernelSplit)
+      << "its " << remarks::number("ops", ops) << " ops are cut into " << remarks::number("functions", splitter.made())
+      << " functions, since code generation takes more than linear time";
 }

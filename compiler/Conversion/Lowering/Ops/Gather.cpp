@@ -53,7 +53,7 @@ static void decodeRows(Lower &l, EmbeddingOp op, const WeightLayout &layout) {
         Value by = arith::IndexCastOp::create(l.b, i32, shift), moved = arith::ShRUIOp::create(l.b, word(at), by);
         return arith::AndIOp::create(l.b, moved, l.integer(i32, (1 << bits) - 1));
       };
-      int64_t low = coding.bits == 8 ? 8 : 4;
+      int64_t low = coding.lowBits();
       Value code = field(place.code, place.shift, low);
       if (coding.hasHighBits()) {
         Value high = field(place.high, place.highShift, coding.bits - low);

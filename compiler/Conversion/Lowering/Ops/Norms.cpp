@@ -38,9 +38,9 @@ static Value rowSum(Lower &l, Value n, llvm::function_ref<Value(Value j, Value m
 
 namespace {
 /// A tensor as `count` rows of n elements along its last axis.
-struct Rows {
+struct NormRows {
   Length count, n;
-  explicit Rows(Lower &l, ModelTensorType type)
+  explicit NormRows(Lower &l, ModelTensorType type)
       : count(l.count(type, 0, type.getRank() - 1)), n(l.size(type.getSize(type.getRank() - 1))) {}
 };
 } // namespace
@@ -51,7 +51,7 @@ static void eachRow(Lower &l, Operation *op,
                     llvm::function_ref<std::function<Value(Value, Value, Value)>(Value row, Value n)> start) {
   Location loc = op->getLoc();
   auto type = cast<ModelTensorType>(op->getResult(0).getType());
-  Rows rows(l, type);
+  NormRows rows(l, type);
   Value from = l.pointer(op->getOperand(0)), to = l.allocatePointer(op->getResult(0));
   ExtraStore extra = l.machine.programs.extraStore ? l.machine.programs.extraStore(l, op) : ExtraStore();
   l.parallelFor(loc, rows.count, [&](Value r) {

@@ -1,15 +1,14 @@
 //===- AttentionBias.cpp - what is added to a score, inside the tile ------===//
 
 #include "compiler/Conversion/Lowering/CPU/Attention/AttentionBias.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
-using model::ModelTensorType;
-
-static ModelTensorType tensorType(Value v) { return cast<ModelTensorType>(v.getType()); }
+using model::typeOf;
 
 //===-- before tiles -------------------------------------------------------------------===//
 
@@ -22,7 +21,7 @@ static void emitBuckets(ItemCode c, attn::BucketBiasOp op, int64_t number) {
   Value columns = c.length(op.getTable(), 1);
   c.loop(c.constant(0), c.constant(plan.packed), 1, [&](Value member) {
     Value head = c.headOf(member);
-    if (tensorType(op.getTable()).getSize(1).is(1))
+    if (typeOf(op.getTable()).getSize(1).is(1))
       head = c.constant(0);
     Value target = c.at({c.area.floats(plan.atBias[number]), c.mul(member, stride)}, c.f32());
     c.loop(c.constant(0), c.constant(2 * reach + 33), 1, [&](Value n) {
@@ -67,7 +66,7 @@ Value TileBias::at(Value bias, const RowContext &row, Value firstKey, Value colu
         return c.mulf(at(op.getOperand(), row, firstKey, column), c.real(real, op.getFactor().convertToDouble()));
       })
       .Case([&](attn::AlibiOp op) {
-        Value head = tensorType(op.getSlopes()).getCount().is(1) ? c.constant(0) : row.head;
+        Value head = typeOf(op.getSlopes()).getCount().is(1) ? c.constant(0) : row.head;
         Value distance = c.iota(c.sub(firstKey, row.own)); // of consecutive keys
         if (plan.classes > 1)
           distance = arith::MulIOp::create(c.b, distance, c.splatWord(c.constant(plan.classes)));
@@ -86,7 +85,7 @@ Value TileBias::at(Value bias, const RowContext &row, Value firstKey, Value colu
       })
       .Case([&](attn::RelativeDotOp op) { return RelativeDots(c, op, number).atRow(row, column, dotColumn); })
       .Case([&](attn::DenseBiasOp op) {
-        int64_t rank = tensorType(op.getTensor()).getRank();
+        int64_t rank = typeOf(op.getTensor()).getRank();
         Values index;
         if (rank > 2)
           index.push_back(c.keys.batch);

@@ -5,15 +5,15 @@
 #include "compiler/Conversion/Lowering/CPU/Linear/MatrixTiles.h"
 #include "dialects/Attn/IR/AttnPlanAttrs.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
-using model::ModelTensorType;
 using model::Size;
+using model::typeOf;
 
-static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 static int64_t up16(int64_t n) { return (n + 15) / 16 * 16; }
 
 KernelShape::KernelShape(attn::SdpaOp op) : AttentionShape(op) {

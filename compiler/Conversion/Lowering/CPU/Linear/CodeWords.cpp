@@ -10,16 +10,17 @@ void heddle::loops::eachQuad(Code &c, const Coding &coding, llvm::function_ref<V
                              llvm::function_ref<void(int64_t quad, const Values &codes)> visit) {
   if (coding.bits == 8)
     return visit(0, load(0));
-  int64_t more = coding.bits - 4, mask = ((1 << more) - 1) * 0x10101010;
+  int64_t bits = coding.lowBits(), inWord = coding.perWord() / 4, more = coding.bits - bits;
+  int64_t lowMask = ((1 << bits) - 1) * 0x01010101, highMask = (((1 << more) - 1) << bits) * 0x01010101;
   Values high = coding.hasHighBits() ? load(0) : Values(), words;
   for (int64_t quad = 0; quad < coding.blockFeatures() / 4; ++quad) {
-    if (quad % 2 == 0)
-      words = load(quad / 2 + coding.hasHighBits());
+    if (quad % inWord == 0)
+      words = load(quad / inWord + coding.hasHighBits());
     Values codes;
     for (auto [j, word] : llvm::enumerate(words)) {
-      Value low = masked(c, shifted(c, word, 4 * (quad % 2)), 0x0f0f0f0f);
-      if (coding.hasHighBits()) // from bit more * quad of a byte to bit 4
-        low = arith::OrIOp::create(c.b, masked(c, shifted(c, high[j], more * quad - 4), mask), low);
+      Value low = masked(c, shifted(c, word, bits * (quad % inWord)), lowMask);
+      if (coding.hasHighBits()) // from bit more * quad of a byte to bit `bits`
+        low = arith::OrIOp::create(c.b, masked(c, shifted(c, high[j], more * quad - bits), highMask), low);
       codes.push_back(low);
     }
     visit(quad, codes);

@@ -318,7 +318,12 @@ Values CodedSums::stretchOfTwoLevels(const Tile &tile, Value number, Value secti
   const Coding &coding = row.coding;
   Type i32 = c.b.getI32Type();
   int64_t groups = row.block / row.unit, unitBytes = coding.codeBytes(panel, row.unit);
-  Values none(sums.size(), c.real(c.vec(c.f32()), 0.0));
+  Values none(sums.size(), c.real(c.vec(c.f32()), 0.0)), weighted;
+  auto weigh = [&] { weighted = weightedSums(tile, number, byte(part, coding.subBytes(panel))); };
+  // They lie before the codes. A processor that follows a stream by itself loses it where one goes back, and more rows
+  // need the registers.
+  if (coding.minima && tile.few)
+    weigh();
   Value codes = byte(part, coding.partHeadBytes(panel));
   Values inner = c.loop(c.constant(0), c.constant(groups), 1, none, [&](Value v, ValueRange mine) {
     Value u = c.add(c.mul(number, groups), v), mineCodes = byte(codes, c.mul(v, unitBytes));
@@ -336,7 +341,9 @@ Values CodedSums::stretchOfTwoLevels(const Tile &tile, Value number, Value secti
     all.push_back(c.mulf(inner[q], d[q % d.size()]));
   if (coding.minima) {
     Values e = scalesOf(tile, section, panel * int64_t(width(coding.scale)), PackedType::F16), t;
-    for (Value sum : weightedSums(tile, number, byte(part, coding.subBytes(panel))))
+    if (!tile.few)
+      weigh();
+    for (Value sum : weighted)
       t.push_back(arith::SIToFPOp::create(c.b, c.vec(c.f32()), sum));
     all = scaled(tile, t, e, all);
   }

@@ -39,6 +39,25 @@ std::optional<Size> heddle::loops::keptBytes(Value value) {
   return preparedBytes(reader);
 }
 
+StringRef heddle::loops::whyNotKept(Value value) {
+  auto roundsThem = [&](OpOperand &use) {
+    auto linear = dyn_cast<LinearOp>(use.getOwner());
+    return linear && linear.getInput() == value && arithmeticOf(linear).dots && !arithmeticOf(linear).coding;
+  };
+  if (keptBytes(value) || llvm::none_of(value.getUses(), roundsThem))
+    return "";
+  Operation *maker = value.getDefiningOp();
+  if (!maker)
+    return "they come into a repeat or the entry as f32";
+  if (!rounds(maker))
+    return "what makes them writes f32 only";
+  if (!llvm::all_of(value.getUses(), roundsThem))
+    return "an op reads them that is no linear of rounded rows";
+  if (llvm::any_of(value.getUsers(), [&](Operation *user) { return user->getBlock() != maker->getBlock(); }))
+    return "a linear in another block reads them";
+  return "the linears that read them want them laid out in different ways";
+}
+
 std::optional<KeptRows> heddle::loops::keptRows(Value value) {
   auto result = dyn_cast<OpResult>(value);
   const plan::Target *target = result ? plan::targetOf(result.getOwner()) : nullptr;

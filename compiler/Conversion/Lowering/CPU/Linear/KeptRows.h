@@ -21,6 +21,8 @@ struct KeptRows {
 std::optional<KeptRows> keptRows(mlir::Value value);
 /// Bytes of `value` where its maker can round it for the linears that read it; none: it cannot.
 std::optional<model::Size> keptBytes(mlir::Value value);
+/// Why not, of rows that a linear of pairs reads; "" if it can, or if none reads them.
+llvm::StringRef whyNotKept(mlir::Value value);
 
 /// Element `column` of `row`; `rows` is the first one's address.
 Value keptAt(Code &c, Value rows, const KeptRows &kept, Value row, Value column);

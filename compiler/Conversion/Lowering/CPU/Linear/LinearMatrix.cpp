@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
-static constexpr int64_t kLine = 64;
+static constexpr int64_t kLineBytes = 64;
 /// Few rows wait for memory, which gives more where it is read in many places: 14 GB/s of 8 streams, 10 of one
 /// (Sapphire Rapids). So panels are fetched in so many streams, to the second cache, while those before them are
 /// multiplied.
@@ -74,7 +74,7 @@ void LinearKernel::wideMatrix() {
     Value panel = c.rem(item, c.constant(panels)), begin = c.mul(c.div(item, c.constant(panels)), tiles.getBlock());
     Value end = c.min(c.add(begin, tiles.getBlock()), rows);
     Value turns = c.mul(c.div(c.add(c.sub(end, begin), most - 1), c.constant(most)), steps);
-    Value share = c.mul(c.div(c.add(turns, panelBytes() / kLine - 1), turns), kLine); // bytes of a step
+    Value share = c.mul(c.div(c.add(turns, panelBytes() / kLineBytes - 1), turns), kLineBytes); // bytes of a step
     Value next = c.at(bytesOfPanel(panel), c.constant(panelBytes()), i8);
     if (unpacked)
       unpackPanel(c, record->coding, record->products, step.k, width, bytesOfPanel(panel), unpacked);
@@ -84,9 +84,9 @@ void LinearKernel::wideMatrix() {
       auto tile = [&](int64_t high) {
         auto meanwhile = [&](Value at) {
           Value mine = c.at(next, c.mul(c.add(done, at), share), i8);
-          c.loop(c.constant(0), share, 2 * kLine, [&](Value behind) {
+          c.loop(c.constant(0), share, 2 * kLineBytes, [&](Value behind) {
             c.prefetch(c.at(mine, behind, i8));
-            c.prefetch(c.at(mine, c.add(behind, kLine), i8));
+            c.prefetch(c.at(mine, c.add(behind, kLineBytes), i8));
           });
           fetchEnds(row, panel, high * half, 0, std::min<int64_t>(width / c.lanes, 2), at, steps);
         };
@@ -106,11 +106,11 @@ void LinearKernel::narrowMatrix() {
   Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(most)), most));
   auto tile = [&](Value panel, int64_t count) {
     int64_t part = count * panelBytes() / kStreams;
-    int64_t share = llvm::alignTo((part + matrix->steps() - 1) / matrix->steps(), kLine); // of a stream in a step
+    int64_t share = llvm::alignTo((part + matrix->steps() - 1) / matrix->steps(), kLineBytes); // of a stream in a step
     auto fetch = [&](Value first, Value at) {
       Value begin = bytesOfPanel(first), mine = c.at(begin, c.mul(at, share), i8);
       for (int64_t stream = 0; stream < kStreams; ++stream)
-        for (int64_t behind = 0; behind < share; behind += kLine)
+        for (int64_t behind = 0; behind < share; behind += kLineBytes)
           LLVM::Prefetch::create(c.b, c.at(mine, c.constant(stream * part + behind), i8), /*rw=*/0, /*level 2=*/2,
                                  /*data=*/1);
     };

@@ -26,6 +26,23 @@ bool heddle::loops::multipliesMatrices(model::LinearOp op) {
   return arithmetic.dots && !arithmetic.coding && k % (2 * MatrixTiles::words) == 0 && MatrixTiles::has(op, "amx-bf16");
 }
 
+llvm::StringRef heddle::loops::whyNoMatrices(model::LinearOp op) {
+  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  if (multipliesMatrices(op) || !(MatrixTiles::has(op, "amx-bf16") || MatrixTiles::has(op, "amx-int8")))
+    return "";
+  if (!arithmetic.dots)
+    return "its numbers are f32, or the rows are not rounded";
+  if (!featuresOf(op))
+    return "how many features it sums is known only when the program runs";
+  if (!arithmetic.coding)
+    return "its features do not fill rows of 32 pairs of bf16";
+  if (!arithmetic.integers())
+    return "its codes are decoded to reals";
+  if (arithmetic.coding.minima)
+    return "groups of its codes have minima";
+  return "its codes have a scale for fewer than 64 features";
+}
+
 using Tiles = MatrixTiles;
 
 static constexpr int64_t kAreaBytes = MatrixSums::mostRows * MatrixSums::mostResults * 4;

@@ -21,6 +21,8 @@ namespace heddle::loops {
 /// Whether the sums of a linear are made in matrix registers: pairs of bf16 where they fill rows of 64 bytes, codes in
 /// units of 64 or 128 features. (Units of 32 become f32 too often to gain from it.)
 bool multipliesMatrices(model::LinearOp op);
+/// Why not, though the processor has such registers; "" if they are, or where it has none.
+llvm::StringRef whyNoMatrices(model::LinearOp op);
 
 class MatrixSums {
 public:

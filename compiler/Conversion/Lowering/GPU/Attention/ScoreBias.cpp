@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Lowering/GPU/Attention/ScoreBias.h"
 #include "compiler/Conversion/Lowering/Language/Functions.h"
 #include "dialects/Mask/Emission/MaskCode.h"
+#include "dialects/Model/IR/TensorType.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -12,8 +13,7 @@ using namespace heddle;
 using namespace heddle::loops;
 using model::ModelTensorType;
 using model::Size;
-
-static ModelTensorType tensorType(Value v) { return cast<ModelTensorType>(v.getType()); }
+using model::typeOf;
 
 Value ScoreBias::finished(Value s, Value k) const {
   attn::SdpaOp op = plan.op;
@@ -28,13 +28,13 @@ Value ScoreBias::finished(Value s, Value k) const {
 Value ScoreBias::length(Value tensor, int64_t axis) const {
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToStart(&l.function.getBody().front());
-  return l.size(tensorType(tensor).getSize(axis));
+  return l.size(typeOf(tensor).getSize(axis));
 }
 
 Value ScoreBias::element(OpBuilder &builder, Value tensor, ArrayRef<Value> at) const {
   OpBuilder::InsertionGuard guard(l.b);
   l.b.restoreInsertionPoint(builder.saveInsertionPoint());
-  ModelTensorType type = tensorType(tensor);
+  ModelTensorType type = typeOf(tensor);
   Value index = l.constant(0);
   for (auto [axis, i] : llvm::enumerate(at)) {
     Size n = type.getSize(axis);
@@ -99,7 +99,7 @@ Value ScoreBias::lookedUp(Operation *bias, Value distance) const {
 
 /// x . R[zero + i - j], x the query's row or the key's.
 Value ScoreBias::relativeDot(attn::RelativeDotOp op, Value k, Value own) const {
-  ModelTensorType x = tensorType(op.getX()), table = tensorType(op.getTable());
+  ModelTensorType x = typeOf(op.getX()), table = typeOf(op.getTable());
   int64_t heads = op.getHeads(), w = *x.getSize(2).exactDiv(Size(heads))->constant();
   Value distance = l.sub(own, k);
   if (op.getBucket())
@@ -132,7 +132,7 @@ Value ScoreBias::biasAt(Value bias, Value k) const {
       })
       .Case([&](attn::AlibiOp op) {
         Value slope =
-            l.loadF32(pointer(op.getSlopes()), tensorType(op.getSlopes()).getCount().is(1) ? l.constant(0) : head);
+            l.loadF32(pointer(op.getSlopes()), typeOf(op.getSlopes()).getCount().is(1) ? l.constant(0) : head);
         Value d = arith::SIToFPOp::create(l.b, l.f32(), l.toI64(distance));
         if (op.getSymmetric()) {
           d = math::AbsFOp::create(l.b, d);
@@ -141,14 +141,14 @@ Value ScoreBias::biasAt(Value bias, Value k) const {
         return l.mulf(slope, d);
       })
       .Case([&](attn::BucketBiasOp op) {
-        Size columns = tensorType(op.getTable()).getSize(1);
+        Size columns = typeOf(op.getTable()).getSize(1);
         Value entry = lookedUp(op, distance);
         Value at = l.add(l.mul(entry, l.size(columns)), columns.is(1) ? l.constant(0) : head);
         return l.loadF32(pointer(op.getTable()), at);
       })
       .Case([&](attn::RelativeDotOp op) { return relativeDot(op, k, own); })
       .Case([&](attn::DenseBiasOp op) {
-        int64_t rank = tensorType(op.getTensor()).getRank();
+        int64_t rank = typeOf(op.getTensor()).getRank();
         Values at;
         if (rank > 2)
           at.push_back(batch);

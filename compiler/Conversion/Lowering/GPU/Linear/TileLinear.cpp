@@ -130,20 +130,31 @@ void TileLinear::emit(const TileForm &form, const Length &rows) {
   tile::YieldOp::create(l.b, Value());
 }
 
+/// Small sides leave most of a tile empty; numbers that are widened and rows that overlap are the general kernel's.
+llvm::StringRef heddle::loops::untiledLinear(LinearOp op) {
+  model::Arithmetic arithmetic = arithmeticOf(op);
+  if (arithmetic.dots)
+    return "";
+  if (arithmetic.halves())
+    return untiledNumbers(arithmetic);
+  if (LeftSide(op).windows)
+    return "windows";
+  TileForm tall = tallTiles(Sides::Reals, model::targetOf(op->getParentOfType<ModuleOp>())).front();
+  bool small = lastOf(op.getInput().getType()) < tall.shape.step ||
+               lastOf(cast<ModelTensorType>(op->getResult(0).getType())) < 32;
+  return small ? "small" : "";
+}
+
 LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
   Sides sides = isGrouped(op) ? Sides::Groups : arithmeticOf(op).dots ? Sides::Pairs : Sides::Reals;
   FailureOr<ReadyLinear> ready = readyLinear(l, op, roundedRows);
   if (failed(ready))
     return failure();
-  ModelTensorType x = op.getInput().getType();
-  LeftSide left(op);
-  Length rows = l.size(left.rows);
+  Length rows = l.size(LeftSide(op).rows);
   model::Arithmetic arithmetic = arithmeticOf(op);
   TileLinear tiles(l, op, *ready, sides);
-  SmallVector<TileForm> tallForms = tallTiles(sides, targetOf(op->getParentOfType<ModuleOp>()));
-  // Small sides leave most of a tile empty; numbers that are widened and rows that overlap are the general kernel's.
-  bool general = !arithmetic.dots && (arithmetic.halves() || left.windows || lastOf(x) < tallForms[0].shape.step ||
-                                      lastOf(cast<ModelTensorType>(op->getResult(0).getType())) < 32);
+  SmallVector<TileForm> tallForms = tallTiles(sides, model::targetOf(op->getParentOfType<ModuleOp>()));
+  bool general = !untiledLinear(op).empty();
   Length tall = l.number(0);
   if (!general) {
     Length many = l.min(l.div(rows, kFewRows + 1), l.number(1));

@@ -10,6 +10,10 @@ namespace heddle::loops {
 /// rows are many is decided on the device, and a row has the same bits either way.
 mlir::LogicalResult lowerTiledLinear(Lowering &l, model::LinearOp op);
 
+/// Why many rows go through the general kernel, too: "f16" or "wide" (its numbers), "windows" or "small"; "" if they go
+/// through tiles.
+llvm::StringRef untiledLinear(model::LinearOp op);
+
 } // namespace heddle::loops
 
 #endif

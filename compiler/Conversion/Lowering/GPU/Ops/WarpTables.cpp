@@ -20,9 +20,9 @@ using Compare = arith::CmpIPredicate;
 using Lower = heddle::loops::Lowering;
 
 /// Rows that one warp counts and lists.
-static constexpr int64_t kRows = 256;
+static constexpr int64_t kPartRows = 256;
 
-static Size partsOf(const Size &rows) { return (rows + Size(kRows - 1)).floorDiv(Size(kRows)); }
+static Size partsOf(const Size &rows) { return (rows + Size(kPartRows - 1)).floorDiv(Size(kPartRows)); }
 
 /// How many there are, then how many each part has.
 Size heddle::loops::liveRowsScratch(LiveRowsOp op) {
@@ -42,8 +42,8 @@ void heddle::loops::lowerWarpLiveRows(Lower &l, LiveRowsOp op) {
   auto sums = [&](ValueRange x, ValueRange y) { return Values{l.add(x[0], y[0])}; };
   // Of a part: its first row and the one after its last.
   auto ends = [&](Value part) {
-    Value first = l.mul(part, kRows);
-    return std::pair(first, l.min(all, l.add(first, kRows)));
+    Value first = l.mul(part, kPartRows);
+    return std::pair(first, l.min(all, l.add(first, kPartRows)));
   };
   l.parallelFor(loc, parts, [&](Value part) {
     WarpScan warp(l);
