@@ -12,6 +12,7 @@
 #include "compiler/Conversion/TileToNVVM/Passes.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Interpreter/Passes.h"
+#include "compiler/Pipelines/Contracts.h"
 #include "compiler/Plan/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Card/IR/Card.h"
@@ -49,19 +50,13 @@ void heddle::registerDialects(DialectRegistry &registry) {
     kind.registerTiles(registry);
 }
 
-namespace {
-/// Of heddle-opt, which asks it before each of the pipelines too.
-struct CheckStagePass final : PassWrapper<CheckStagePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckStagePass)
-  StringRef getArgument() const override { return "heddle-check-stage"; }
-  StringRef getDescription() const override { return "Check the contract of the stage that the module says it is in"; }
-  void runOnOperation() override {
-    const TargetKind *kind = targetKindOf(getOperation());
-    if (!kind || failed(checkClaim(getOperation(), kind->stages())))
-      signalPassFailure();
-  }
-};
+/// The stages of the target that a module names.
+static llvm::ArrayRef<Stage> stagesOf(ModuleOp module) {
+  const TargetKind *kind = targetKindOf(module);
+  return kind ? kind->stages() : llvm::ArrayRef<Stage>();
+}
 
+namespace {
 /// The options as heddle-opt reads them.
 struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
 #define PIPELINE_OPTION(type, name, flag, value, text)                                                                 \
@@ -93,7 +88,7 @@ void heddle::registerPasses() {
     for (const Stage &stage : kind.stages())
       for (PassFactory create : stage.passes)
         registerPass([create] { return create({}); });
-  registerPass([]() -> std::unique_ptr<Pass> { return std::make_unique<CheckStagePass>(); });
+  registerPass([] { return createCheckStagePass(stagesOf); });
 }
 
 /// What a target has next to the shared stages.
@@ -108,7 +103,7 @@ void heddle::registerPipelines() {
     for (const Stage &stage : first ? kind.stages() : ownStages(kind))
       PassPipelineRegistration<PipelineFlags>(prefix + stage.name.str(), stage.summary,
                                               [&stage](OpPassManager &pm, const PipelineFlags &flags) {
-                                                pm.addPass(std::make_unique<CheckStagePass>());
+                                                pm.addPass(createCheckStagePass(stagesOf));
                                                 addStage(pm, stage, flags.read());
                                               });
   }
@@ -133,4 +128,26 @@ std::string heddle::describeStages() {
         os << "| `" << name << "`" << of << " | " << summary << " | the target |\n";
   }
   return text;
+}
+
+llvm::json::Array heddle::listStages() {
+  llvm::json::Array list;
+  auto add = [&](StringRef name, llvm::json::Value target, StringRef holds, llvm::ArrayRef<PassFactory> passes) {
+    llvm::json::Array chain;
+    for (PassFactory create : passes) {
+      std::unique_ptr<Pass> pass = create({});
+      chain.push_back(llvm::json::Object{{"name", pass->getArgument()}, {"does", pass->getDescription()}});
+    }
+    list.push_back(llvm::json::Object{
+        {"stage", name}, {"target", std::move(target)}, {"holds", holds}, {"passes", std::move(chain)}});
+  };
+  for (const Stage &stage : sharedStages())
+    add(stage.name, nullptr, stage.summary, stage.passes);
+  for (const TargetKind &kind : targetKinds()) {
+    for (const Stage &stage : ownStages(kind))
+      add(stage.name, kind.name, stage.summary, stage.passes);
+    for (auto &[name, summary] : kind.outputs())
+      add(name, kind.name, summary, {});
+  }
+  return list;
 }

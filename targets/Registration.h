@@ -3,6 +3,7 @@
 #define HEDDLE_TARGETS_REGISTRATION_H
 
 #include "compiler/Pipelines/Stages.h"
+#include "llvm/Support/JSON.h"
 
 namespace heddle {
 
@@ -16,6 +17,9 @@ void registerPipelines();
 
 /// The stages of all targets as a page of markdown.
 std::string describeStages();
+/// The same: objects {stage, target, holds, passes}. `target` is null in the shared stages, `holds` is what the
+/// contract of the stage promises, and `passes` are objects {name, does}, none in stages that are no IR.
+llvm::json::Array listStages();
 
 } // namespace heddle
 

@@ -62,11 +62,12 @@ public:
 
 /// What the command line says beside names.
 struct TargetOptions {
-  bool emulate = false; ///< kernels as host code next to the PTX (test/Emulator)
-  bool alone = false;   ///< with `emulate`: no PTX next to it
-  bool races = false;   ///< with `emulate`: every access is reported
-  bool cubin = false;   ///< kernels assembled, too
-  bool quick = false;   ///< code that is quickly made and slow; kernels that become PTX are optimised as ever
+  bool emulate = false;  ///< kernels as host code next to the PTX (test/Emulator)
+  bool alone = false;    ///< with `emulate`: no PTX next to it
+  bool races = false;    ///< with `emulate`: every access is reported
+  bool cubin = false;    ///< kernels assembled, too
+  bool quick = false;    ///< code that is quickly made and slow; kernels that become PTX are optimised as ever
+  std::string codeCache; ///< the folder that machine code and PTX are taken from and kept in; empty: there is none
 };
 
 /// Why there are no targets: a text, or the name of a machine (of `kind`) that nothing knows, and those that there are.

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Threading.h"
+#include "llvm/Support/TimeProfiler.h"
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -31,6 +32,9 @@ inline int startThread(pthread_t &thread, void *(*body)(void *), void *argument)
   return error;
 }
 
+/// Of LLVM's time trace (--time-trace): events that took so many microseconds are in it.
+constexpr unsigned kTraceGranularity = 0;
+
 /// Something done by a separate thread; where there is none, by whoever waits for it.
 class Background {
 public:
@@ -38,7 +42,7 @@ public:
     started = startThread(
                   thread,
                   [](void *self) -> void * {
-                    static_cast<Background *>(self)->work();
+                    static_cast<Background *>(self)->workTraced();
                     return nullptr;
                   },
                   this) == 0;
@@ -59,9 +63,18 @@ public:
   }
 
 private:
+  /// Its events are in the time trace if those of the thread that started it are.
+  void workTraced() {
+    if (isTraced)
+      llvm::timeTraceProfilerInitialize(kTraceGranularity, "heddle");
+    work();
+    if (isTraced)
+      llvm::timeTraceProfilerFinishThread();
+  }
+
   std::function<void()> work;
   pthread_t thread = {};
-  bool started = false, done = false;
+  bool isTraced = llvm::timeTraceProfilerEnabled(), started = false, done = false;
 };
 
 /// Calls job(0), .. job(count - 1), in this order, each once, on the caller's thread and others, on as many as there

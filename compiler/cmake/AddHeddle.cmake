@@ -1,5 +1,8 @@
 # The few shapes a folder of Heddle can have. Everything links MLIR and LLVM as HeddleLLVM (LinkLLVM.cmake).
 
+# -DCMAKE_UNITY_BUILD=ON compiles the sources of a library eight at a time, which takes about half of the time.
+# Without it less is compiled after a change. So a name that is local to a source is not another's in its library.
+
 # Headers that nearly every file of the compiler includes are parsed once a build: parsing MLIR's
 # is most of the time that a file takes. A source still includes what it uses;
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without, and shows what a source forgot.

@@ -1,5 +1,5 @@
 # heddle-doc: a page a dialect (ops, types, attributes) and one for each file of passes, in
-# build/doc, made from ODS. Not built by `all` and not kept in git.
+# build/doc, made from ODS and not kept in git. `heddle explain` has them compiled in.
 file(GLOB_RECURSE HEDDLE_DEFINITIONS CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/dialects/*.td ${PROJECT_SOURCE_DIR}/compiler/*.td)
 set(HEDDLE_PAGES "")
@@ -28,4 +28,7 @@ heddle_page(passes-interpreter compiler/Interpreter/Passes.td -gen-pass-doc)
 heddle_page(passes-entries compiler/Conversion/ModelToEntries/Passes.td -gen-pass-doc)
 heddle_page(passes-plan compiler/Plan/Passes.td -gen-pass-doc)
 heddle_page(passes-loops compiler/Conversion/Lowering/Passes.td -gen-pass-doc)
+heddle_page(passes-warps compiler/Conversion/Lowering/GPU/Passes.td -gen-pass-doc)
+heddle_page(passes-kernels compiler/Conversion/ToKernels/Passes.td -gen-pass-doc)
+heddle_page(passes-nvvm compiler/Conversion/TileToNVVM/Passes.td -gen-pass-doc)
 add_custom_target(heddle-doc DEPENDS ${HEDDLE_PAGES})

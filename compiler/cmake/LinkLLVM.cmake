@@ -13,7 +13,7 @@ if(CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=lld" AND HEDDLE_ZLIB AND HEDDLE_ZSTD
   set(script ${PROJECT_BINARY_DIR}/llvm.ld)
   file(CONFIGURE OUTPUT ${script} CONTENT "GROUP(\n${archives}\n)\n" @ONLY)
   target_link_libraries(HeddleLLVM INTERFACE ${script} ${HEDDLE_ZLIB} ${HEDDLE_ZSTD} ${CMAKE_DL_LIBS} Threads::Threads m)
-  target_link_options(HeddleLLVM INTERFACE -Wl,--gc-sections)
+  target_link_options(HeddleLLVM INTERFACE -Wl,--gc-sections -no-pie) # else a start first relocates 100,000 pointers
 else()
   target_link_libraries(HeddleLLVM INTERFACE MLIR LLVM)
 endif()

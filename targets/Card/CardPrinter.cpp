@@ -65,6 +65,12 @@ static std::string phaseText(card::PhaseAttr phase) {
   std::string text = phase.getOps().str() + (phase.getMath() ? " " + phase.getMath().str() : "") + " turns " +
                      std::to_string(phase.getRepeats()) + " operations " + phase.getOperations().str() + " bytes " +
                      phase.getBytes().str();
+  for (auto [key, value] :
+       {std::pair(" at ", phase.getPlace()), {" in ", phase.getStatement()}, {" of ", phase.getNode()}})
+    if (value)
+      text += key + wordOf(value);
+  if (phase.getKernels())
+    text += " by " + wordsOf(phase.getKernels());
   return text + (phase.getWeight() ? " # " + wordOf(phase.getWeight()) : "");
 }
 

@@ -2,7 +2,7 @@
 //
 // PTX is data: a program holds one text a chip, no entries of its own, and the runtime that hands a text to the driver.
 // With --emulate the kernels are in it a second time, as host code; with --emulate-alone only so, which spares a third
-// of compiling them.
+// of compiling them. With --code-cache both are kept for the next compilation of the same kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +14,12 @@
 #include "targets/GPU/Ptxas.h"
 #include "targets/GPU/Report/KernelReport.h"
 #include "targets/GPU/Report/SlowKernels.h"
+#include "targets/Host/CodeCache.h"
 #include "targets/Threads.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using mlir::MLIRContext, mlir::ModuleOp, mlir::StringAttr;
 using namespace heddle;
@@ -57,6 +59,23 @@ static void addImages(llvm::Module &module, llvm::ArrayRef<Image> images) {
   auto *table = llvm::ArrayType::get(row, rows.size());
   new llvm::GlobalVariable(module, table, true, llvm::GlobalValue::ExternalLinkage,
                            llvm::ConstantArray::get(table, rows), "heddle_device_images");
+}
+
+static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::WriteBitcodeToFile(module, os);
+  return bytes;
+}
+
+static std::unique_ptr<llvm::Module> moduleOf(llvm::ArrayRef<char> bitcode, llvm::LLVMContext &context,
+                                              std::string &error) {
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      llvm::parseBitcodeFile({StringRef(bitcode.data(), bitcode.size()), "kernels"}, context);
+  if (module)
+    return std::move(*module);
+  error = llvm::toString(module.takeError());
+  return nullptr;
 }
 
 namespace {
@@ -143,35 +162,66 @@ public:
   }
 
 private:
-  std::vector<gpu::Chip> chips;
-  TargetOptions options;
-  std::string assembler;
-
   /// What becomes of the kernels for one chip.
   struct Written {
     std::string text;                      ///< PTX
     std::unique_ptr<llvm::Module> kernels; ///< of the first chip, optimised, where they are wanted
   };
 
-  /// Writes the kernels for each chip. Where `first` is given the first chip's stay in that context as well. Empty with
-  /// `error`. Every chip has a core and an LLVM context of its own, so that threads share nothing.
+  std::vector<gpu::Chip> chips;
+  TargetOptions options;
+  std::string assembler;
+
+  /// Optimises the kernels and writes their text, unless an earlier compilation has left both. `ptx`: the text is
+  /// wanted. `into`: where the kernels are wanted, too; null: nowhere.
+  Written writeOne(std::unique_ptr<llvm::Module> module, const gpu::Chip &chip, bool ptx, llvm::LLVMContext *into,
+                   std::string &error) const {
+    bool quick = options.quick && !ptx;
+    host::CodeCache texts(options.codeCache, chip.name + " PTX"),
+        modules(options.codeCache, chip.name + (quick ? " quick kernels" : " kernels"));
+    llvm::SmallVector<char, 0> text, code;
+    std::string textFile, codeFile;
+    if (!options.codeCache.empty()) {
+      llvm::SmallVector<char, 0> source = bitcodeOf(*module);
+      textFile = texts.fileOf(source);
+      codeFile = modules.fileOf(source);
+      if ((!ptx || host::CodeCache::find(textFile, text)) && (!into || host::CodeCache::find(codeFile, code))) {
+        std::unique_ptr<llvm::Module> kernels;
+        if (into && !(kernels = moduleOf(code, *into, error)))
+          return {};
+        return {ptx ? std::string(text.begin(), text.end()) : kNoKernels.str(), std::move(kernels)};
+      }
+    }
+    if (!gpu::optimise(*module, chip, quick, error))
+      return {};
+    Written written;
+    if (into) {
+      code = bitcodeOf(*module);
+      modules.keep(codeFile, code);
+      if (!(written.kernels = moduleOf(code, *into, error)))
+        return {};
+    }
+    written.text = ptx ? gpu::writePTX(*module, chip, error) : kNoKernels.str();
+    if (ptx && error.empty())
+      texts.keep(textFile, llvm::ArrayRef(written.text.data(), written.text.size()));
+    return written;
+  }
+
+  /// Writes the kernels for each chip. Where `first` is given the first chip's come into that context as well. Empty
+  /// with `error`. Every chip has a core and an LLVM context of its own, so that threads share nothing.
   std::vector<Written> write(ModuleOp module, llvm::LLVMContext *first, std::string &error) const {
     std::vector<Written> written(chips.size());
     std::vector<host::CodeContext> contexts(chips.size());
     std::vector<std::unique_ptr<llvm::Module>> modules;
     std::vector<std::string> errors(chips.size());
     for (auto [i, chip] : llvm::enumerate(chips)) { // the module of the LLVM dialect is read by one thread
-      modules.push_back(gpu::translate(module, i == 0 && first ? *first : contexts[i].llvm, chip, error));
+      modules.push_back(gpu::translate(module, contexts[i].llvm, chip, error));
       if (!modules.back())
         return {};
     }
     bool ptx = !first || !options.alone;
     inParallel(chips.size(), [&](size_t i) {
-      if (!gpu::optimise(*modules[i], chips[i], options.quick && !ptx, errors[i]))
-        return;
-      if (i == 0 && first)
-        written[i].kernels = llvm::CloneModule(*modules[i]);
-      written[i].text = ptx ? gpu::writePTX(*modules[i], chips[i], errors[i]) : kNoKernels.str();
+      written[i] = writeOne(std::move(modules[i]), chips[i], ptx, i == 0 ? first : nullptr, errors[i]);
     });
     for (std::string &said : errors)
       if (error.empty())

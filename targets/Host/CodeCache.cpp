@@ -26,15 +26,26 @@ static std::string buildOf() {
       .str();
 }
 
-CodeCache::CodeCache(llvm::StringRef folder, const Machine &target, llvm::StringRef how) {
-  std::string build = folder.empty() ? "" : buildOf(), error;
-  std::unique_ptr<llvm::TargetMachine> machine = build.empty() ? nullptr : target.machine(error);
-  if (!machine)
+CodeCache::CodeCache(llvm::StringRef folder, llvm::StringRef what) {
+  std::string build = folder.empty() || what.empty() ? "" : buildOf();
+  if (build.empty())
     return;
   this->folder = folder;
-  compiler = build + "\n" + target.triple + "\n" + machine->getTargetCPU().str() + "\n" +
-             machine->getTargetFeatureString().str() + "\n" + how.str() + "\n";
+  compiler = build + "\n" + what.str() + "\n";
 }
+
+/// The processor in words; empty without a cache, or where LLVM does not know it.
+static std::string wordsOf(llvm::StringRef folder, const Machine &target, llvm::StringRef how) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = folder.empty() ? nullptr : target.machine(error);
+  if (!machine)
+    return "";
+  return target.triple + "\n" + machine->getTargetCPU().str() + "\n" + machine->getTargetFeatureString().str() + "\n" +
+         how.str();
+}
+
+CodeCache::CodeCache(llvm::StringRef folder, const Machine &target, llvm::StringRef how)
+    : CodeCache(folder, wordsOf(folder, target, how)) {}
 
 std::string CodeCache::fileOf(llvm::ArrayRef<char> bitcode) const {
   if (folder.empty())

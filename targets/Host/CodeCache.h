@@ -1,7 +1,8 @@
 //===- CodeCache.h - machine code of earlier compilations -------*- C++ -*-===//
 //
 // The bytes of a function's object file depend on its bitcode, the processor and this compiler alone (CodeGen.h). So a
-// folder can keep them, by a digest of the three, for the next model that has the same function.
+// folder can keep them, by a digest of the three, for the next model that has the same function; and likewise what
+// becomes of all kernels of a model for a device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_HOST_CODECACHE_H
@@ -16,14 +17,16 @@ namespace heddle::host {
 
 struct Machine;
 
-/// A folder of files, one a function; safe for threads and for compilers that run at the same time. A folder that
-/// cannot be read or written is no error: everything is compiled then.
+/// A folder of files, one a function or a module of kernels; safe for threads and for compilers that run at the same
+/// time. A folder that cannot be read or written is no error: everything is compiled then.
 class CodeCache {
 public:
   /// `folder` is made at the first function that is kept; empty: there is no cache. `how`: what else code depends on.
   CodeCache(llvm::StringRef folder, const Machine &target, llvm::StringRef how);
+  /// `what`: the target, and what else results depend on beside the bitcode; empty: there is no cache.
+  CodeCache(llvm::StringRef folder, llvm::StringRef what);
 
-  /// The file for a function with this bitcode; empty without a cache.
+  /// The file for what becomes of this bitcode; empty without a cache.
   std::string fileOf(llvm::ArrayRef<char> bitcode) const;
   /// Reads what `keep` has written into `file`; false if it is not there, or damaged.
   static bool find(const std::string &file, llvm::SmallVectorImpl<char> &object);
@@ -32,7 +35,7 @@ public:
 
 private:
   std::string folder;
-  std::string compiler; ///< this program and the processor, as the digest of a function begins
+  std::string compiler; ///< this program and the target, as the digest of a function begins
 };
 
 } // namespace heddle::host

@@ -3,9 +3,13 @@
 #include "targets/Host/CodeGen.h"
 #include "targets/Host/CodeCache.h"
 #include "targets/Threads.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/Support/TimeProfiler.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <ctime>
 #include <numeric>
@@ -46,11 +50,82 @@ static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module,
   return bytes;
 }
 
+std::string heddle::host::fileNameOf(const CodePart &part) {
+  std::string name = part.name.empty() ? "constants" : part.name;
+  for (char &c : name)
+    if (c == '/' || !llvm::isPrint(c))
+      c = '_';
+  return name;
+}
+
+/// Calls `print` with a file that ends in `ending`; false with `error`.
+static bool writeText(const llvm::Twine &file, std::string &error,
+                      llvm::function_ref<bool(llvm::raw_pwrite_stream &)> print) {
+  std::error_code ec;
+  llvm::raw_fd_ostream os(file.str(), ec);
+  if (ec || !print(os)) {
+    if (ec)
+      error = file.str() + ": " + ec.message();
+    return false;
+  }
+  os.close();
+  if (os.has_error())
+    error = file.str() + ": " + os.error().message();
+  os.clear_error();
+  return error.empty();
+}
+
+/// The part as it goes into code generation, and as assembly.
+static bool writeTexts(const llvm::Module &module, llvm::TargetMachine &machine, const llvm::Twine &file,
+                       std::string &error) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module); // code generation changes it
+  return writeText(file + ".ll", error,
+                   [&](llvm::raw_pwrite_stream &os) {
+                     module.print(os, nullptr);
+                     return true;
+                   }) &&
+         writeText(file + ".s", error,
+                   [&](llvm::raw_pwrite_stream &os) { return emit(*copy, machine, Output::Assembly, os, error); });
+}
+namespace {
+/// Takes the numbers out of the remarks that LLVM's register allocator and its printer make.
+class Counter final : public llvm::DiagnosticHandler {
+public:
+  explicit Counter(CodePart &part) : part(part) {}
+
+  bool isAnyRemarkEnabled() const override { return true; }
+  bool isAnalysisRemarkEnabled(llvm::StringRef pass) const override { return pass == "asm-printer"; }
+  bool isMissedOptRemarkEnabled(llvm::StringRef pass) const override { return pass == "regalloc"; }
+  bool isPassedOptRemarkEnabled(llvm::StringRef) const override { return false; }
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &said) override {
+    const auto *remark = llvm::dyn_cast<llvm::DiagnosticInfoOptimizationBase>(&said);
+    if (!remark)
+      return false;
+    bool whole = remark->getRemarkName() == "SpillReloadCopies"; // of the function; loops have others
+    for (const auto &argument : remark->getArgs()) {
+      int64_t count = 0;
+      if (llvm::StringRef(argument.Val).getAsInteger(10, count))
+        continue;
+      if (argument.Key == "NumInstructions")
+        part.instructions += count;
+      else if (whole && (argument.Key == "NumSpills" || argument.Key == "NumFoldedSpills"))
+        part.spills += count;
+    }
+    return true;
+  }
+
+private:
+  CodePart &part;
+};
+} // namespace
+
 /// Compiles one part, in an LLVM context of its own so that threads share nothing.
 static bool compilePart(CodePart &part, const Machine &target, const CodeOptions &how, const CodeCache &cache,
                         std::string &error) {
   double start = threadSeconds();
-  std::string file = how.stayBitcode ? "" : cache.fileOf(part.bytes);
+  llvm::TimeTraceScope trace("function", part.name);
+  std::string file = how.stayBitcode || !how.texts.empty() ? "" : cache.fileOf(part.bytes);
   if (CodeCache::find(file, part.bytes)) {
     part.seconds = threadSeconds() - start;
     return true;
@@ -70,6 +145,10 @@ static bool compilePart(CodePart &part, const Machine &target, const CodeOptions
     machine->setOptLevel(llvm::CodeGenOptLevel::None);
   else
     optimise(**module, *machine);
+  if (!how.texts.empty() && !writeTexts(**module, *machine, how.texts + "/" + fileNameOf(part), error))
+    return false;
+  if (how.counts)
+    context.llvm.setDiagnosticHandler(std::make_unique<Counter>(part));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   if (how.stayBitcode)

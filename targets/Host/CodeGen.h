@@ -16,10 +16,14 @@ namespace heddle::host {
 
 /// One function, or the data of the module.
 struct CodePart {
-  std::string name;                 ///< of the function; empty: the module's constants and tables
-  llvm::SmallVector<char, 0> bytes; ///< bitcode, then an object file
-  double seconds = 0;               ///< of CPU, to compile it
+  std::string name;                     ///< of the function; empty: the module's constants and tables
+  llvm::SmallVector<char, 0> bytes;     ///< bitcode, then an object file
+  double seconds = 0;                   ///< of CPU, to compile it
+  int64_t instructions = 0, spills = 0; ///< where `CodeOptions::counts` asks; 0 also where it came from the cache
 };
+
+/// What a file of the part is called: its function with / and control characters replaced.
+std::string fileNameOf(const CodePart &part);
 
 /// Splits `module` into the bitcode of its functions, in order, and of its data, last. Symbols that were
 /// local become hidden ones, which the linker resolves.
@@ -33,6 +37,8 @@ struct CodeOptions {
   bool stayBitcode = false;   ///< optimised bitcode instead of objects
   bool quick = false;         ///< not optimised, by LLVM's quickest code generation: for tests
   llvm::StringRef cache = ""; ///< the folder that objects are taken from and kept in; empty: there is none
+  bool counts = false;        ///< also count instructions and spills of each function
+  llvm::StringRef texts = ""; ///< a folder for FILE.ll and FILE.s of every part (fileNameOf); then nothing is cached
 };
 
 /// Optimises every part on all cores and compiles it. False with `error` if LLVM refuses a part. `refused` receives how

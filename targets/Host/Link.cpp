@@ -26,15 +26,15 @@ std::string heddle::host::runtimeFile(StringRef folder, StringRef name) {
 
 /// The link line: a position-independent executable of the C library's start files, the objects, the
 /// runtime and the static C++ library, with libc and libm as shared libraries.
-heddle::host::Linked heddle::host::link(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
-                                        StringRef folder, StringRef output, StringRef log,
-                                        llvm::function_ref<void(int)> child, std::string &error) {
+std::vector<std::string> heddle::host::linkLine(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
+                                                StringRef folder, StringRef output, bool keepSymbols,
+                                                std::string &error) {
   std::string table = runtimeFile(folder, kLinkDirs);
   auto said = llvm::MemoryBuffer::getFile(table);
   if (!said) {
     error = table +
             ", which the build of the runtime leaves in the same folder, cannot be read: " + said.getError().message();
-    return Linked::Unreadable;
+    return {};
   }
   llvm::SmallVector<StringRef> dirs;
   (*said)->getBuffer().trim().split(dirs, '\n');
@@ -46,7 +46,7 @@ heddle::host::Linked heddle::host::link(const Architecture &architecture, llvm::
       "ld.lld",           "-pie", "--build-id=none", "--gc-sections", "-z", "relro", "-z", "now",
       "--hash-style=gnu", "-o",   output.str()};
   args.insert(args.end(), {"--dynamic-linker", architecture.loader.str()});
-  if (sanitizers.empty())
+  if (sanitizers.empty() && !keepSymbols)
     args.push_back("--strip-all");
   for (StringRef dir : dirs)
     args.push_back(("-L" + dir).str());
@@ -58,8 +58,16 @@ heddle::host::Linked heddle::host::link(const Architecture &architecture, llvm::
   if (!sanitizers.empty()) // others unwind nothing (runtime/Program/NoUnwinder.c)
     args.push_back(fileOf(dirs, "libgcc_eh.a"));
   args.insert(args.end(), {"-lc", fileOf(dirs, "libgcc.a"), fileOf(dirs, "crtendS.o"), fileOf(dirs, "crtn.o")});
+  return args;
+}
 
-  llvm::SmallVector<StringRef> refs(args.begin(), args.end());
+StringRef heddle::host::linkerPath() { return HEDDLE_LLD; }
+
+heddle::host::Linked heddle::host::link(llvm::ArrayRef<std::string> line, StringRef log,
+                                        llvm::function_ref<void(int)> child, std::string &error) {
+  if (line.empty())
+    return Linked::Unreadable;
+  llvm::SmallVector<StringRef> refs(line.begin(), line.end());
   std::string why;
   bool failed = false;
   llvm::sys::ProcessInfo process =

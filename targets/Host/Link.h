@@ -4,6 +4,8 @@
 
 #include "targets/Host/Architectures.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <string>
+#include <vector>
 
 namespace heddle::host {
 
@@ -20,12 +22,18 @@ constexpr llvm::StringLiteral kLinkSanitizers = "libheddle.sanitizers";
 /// The path of a file of a runtime.
 std::string runtimeFile(llvm::StringRef folder, llvm::StringRef name);
 
-/// Links `objects` and archives of the runtime in `folder` to the executable `output` of the architecture, which needs
-/// libc and libm only. lld runs as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
-/// `log`. `child` is called with its process id, and with 0 after it has ended. Unless `Yes` is
-/// returned, `error` is the reason.
-Linked link(const Architecture &architecture, llvm::ArrayRef<std::string> objects, llvm::StringRef folder,
-            llvm::StringRef output, llvm::StringRef log, llvm::function_ref<void(int)> child, std::string &error);
+/// The program that links.
+llvm::StringRef linkerPath();
+/// The words with which it links `objects` and archives of the runtime in `folder` to the executable `output` of the
+/// architecture, which needs libc and libm only. `keepSymbols`: it keeps them, and what is for debuggers. Empty with
+/// `error`: a file that it needs cannot be read.
+std::vector<std::string> linkLine(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
+                                  llvm::StringRef folder, llvm::StringRef output, bool keepSymbols, std::string &error);
+/// Runs lld with these words as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
+/// `log`. `child` is called with its process id, and with 0 after it has ended. Unless `Yes` is returned, `error` is
+/// the reason; that of an empty line stays.
+Linked link(llvm::ArrayRef<std::string> line, llvm::StringRef log, llvm::function_ref<void(int)> child,
+            std::string &error);
 
 } // namespace heddle::host
 

@@ -46,7 +46,7 @@ def encoder(heddle, work):
 
 def dates(heddle, work):
     program = os.path.join(work, "dates")
-    say([heddle, "compile", os.path.join(ROOT, "examples", "dates", "model.json"), "--target=cuda", "--mcpu=sm_80", "--emulate", "-o", program])
+    say([heddle, "compile", os.path.join(ROOT, "examples", "dates", "model.json"), "--target=cuda", "--mcpu=sm_80", "--emulate", "-o", program, *cached.flags(heddle)])
     text = say([program, "the twenty-second of November 1963", "--device=emulator"]).strip()
     yield "a date on the emulator", "" if text == "1963-11-22" else "says " + text
 

@@ -25,6 +25,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import make_gpt2  # noqa: E402
 import programs  # noqa: E402
 import run as oracle  # noqa: E402
@@ -69,7 +70,7 @@ class Packer:
 
     def compile(self, model, *more):
         name = self.name("program")
-        programs.say([self.heddle, "compile", model, "--target=cuda", "-o", self.path(name), *more])
+        programs.say([self.heddle, "compile", model, "--target=cuda", "-o", self.path(name), *cached.flags(self.heddle), *more])
         return name
 
     def run(self, name, program, inputs):

@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import make_gpt2  # noqa: E402
 import random_model  # noqa: E402
 import tensors  # noqa: E402
@@ -131,7 +132,7 @@ def main():
                 if o.model and name == "emulated":
                     continue
                 programs[name] = os.path.join(work, name)
-                say([os.path.abspath(o.heddle), "compile", model, "-o", programs[name], *flags])
+                say([os.path.abspath(o.heddle), "compile", model, "-o", programs[name], *cached.flags(o.heddle), *flags])
             one_program(check, programs, work)
             if not o.model:
                 graphs(check, programs)

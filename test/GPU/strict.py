@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 STRICT = os.path.join(ROOT, "test", "GPU", "strict")
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 from programs import toy
 
@@ -39,7 +40,7 @@ def programs():
     folder = os.path.join(WORK, "toy")
     os.makedirs(folder)
     program = os.path.join(WORK, "program")
-    subprocess.run([HEDDLE, "compile", toy(folder), "--target=cuda", "--mcpu=sm_90a", "-o", program], check=True)
+    subprocess.run([HEDDLE, "compile", toy(folder), "--target=cuda", "--mcpu=sm_90a", "-o", program, *cached.flags(HEDDLE)], check=True)
     generate = [program, "generate", "--ids", "3,1,4,1,5", "--ignore-eos", "-n"]
     walked("greedy", *generate, "60", "--greedy", least=60, graphs=1)
     walked("one token", *generate, "1", "--greedy")
@@ -49,7 +50,7 @@ def programs():
     walked("digests and times", *generate, "5", "--greedy", "--device=0:digest,timed,log", least=20)
     walked("bench", program, "bench", "--prompt-tokens", "8", "--new-tokens", "8", graphs=1)
     dates = os.path.join(WORK, "dates")
-    subprocess.run([HEDDLE, "compile", os.path.join(ROOT, "examples", "dates", "model.json"), "--target=cuda", "-o", dates], check=True)
+    subprocess.run([HEDDLE, "compile", os.path.join(ROOT, "examples", "dates", "model.json"), "--target=cuda", "-o", dates, *cached.flags(HEDDLE)], check=True)
     walked("an encoder and a decoder", dates, "the first of May 1999", least=100)
     server = subprocess.Popen([dates, "serve", "--port", "0"], env=THERE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -7,11 +7,13 @@
 #include "targets/GPU/Report/KernelReport.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Remarks/Remark.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/GPU/Ptxas.h"
 #include "targets/GPU/Report/Instructions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <optional>
@@ -242,6 +244,25 @@ static llvm::json::Object entryReport(llvm::ArrayRef<Launch> launches, StringRef
                             {"roofline_us", roofline * 1e6}};
 }
 
+/// What each kernel of an entry takes, as remarks.
+static void remarkOn(ModuleOp module, const llvm::json::Object &entry) {
+  for (const llvm::json::Value &value : *entry.getArray("kernels")) {
+    const llvm::json::Object &row = *value.getAsObject();
+    Operation *kernel = module.lookupSymbol(*row.getString("kernel"));
+    if (!kernel)
+      continue;
+    remarks::InFlight remark = remarks::analysis(kernel, remarks::KernelDevice);
+    remark << *row.getString("kernel") << " of @" << *entry.getString("entry") << " takes "
+           << remarks::number("bound_us", llvm::formatv("{0:F1}", *row.getNumber("bound_us")).str())
+           << " us at least, bound by " << *row.getString("bound_by");
+    for (StringRef name : {"registers", "spills", "shared"})
+      if (std::optional<int64_t> n = row.getInteger(name))
+        remark << ", " << name << " " << remarks::number(name, *n);
+    if (std::optional<double> waves = row.getNumber("waves"))
+      remark.add("waves", llvm::formatv("{0:F2}", *waves).str());
+  }
+}
+
 std::optional<llvm::json::Object> heddle::gpu::report(ModuleOp module, StringRef ptx, StringRef chip, const Dims &dims,
                                                       StringRef assembler, std::string &error) {
   const Machine *machine = machineOf(chip);
@@ -282,6 +303,9 @@ std::optional<llvm::json::Object> heddle::gpu::report(ModuleOp module, StringRef
   for (const std::string &entry : entries)
     all.push_back(entryReport(launches, entry, lengthsOf(dimsOf(launches, entry), dims, boundsOf(module)), *machine,
                               loops, resources));
+  if (remarks::wanted(module))
+    for (const llvm::json::Value &entry : all)
+      remarkOn(module, *entry.getAsObject());
   return llvm::json::Object{{"chip", chip.str()},
                             {"product", machine->product.str()},
                             {"processors", machine->processors},

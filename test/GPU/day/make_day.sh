@@ -52,8 +52,9 @@ trap 'rm -rf "$work"' EXIT
 programs=$work/programs
 mkdir "$programs"
 /usr/bin/python3 "$day/big_models.py" models "$work"
+cache=() && [[ ! -d $(dirname "$heddle")/../code-cache ]] || cache=(--code-cache="$(dirname "$heddle")/../code-cache") # of test/run.sh
 compile() { # MODEL PROGRAM FLAG...
-  "$heddle" compile "$work/$1" --target=cuda --dtype=bf16 -o "$programs/$2" "${@:3}" > "$work/log"
+  "$heddle" compile "$work/$1" --target=cuda --dtype=bf16 -o "$programs/$2" "${cache[@]}" "${@:3}" > "$work/log"
 }
 
 # Programs for both chips, whose emulated kernels are those of sm_90a, and twins for sm_80 alone.
