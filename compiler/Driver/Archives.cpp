@@ -104,9 +104,8 @@ std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp modu
                     " was built without libpng, libjpeg and zlib of that architecture");
   if (needs.serve && !has("serve")) {
     needs.serve = false;
-    if (!options.quiet)
-      console.err << "heddle: note: the program has no server: the runtime for " << name
-                  << " was built without libevent of that architecture\n";
+    console.note("the program has no server: the runtime for " + name +
+                 " was built without libevent of that architecture");
   }
   if (needs.emulates && !has("emulator"))
     return complain("there is no emulated device for " + name);

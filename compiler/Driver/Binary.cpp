@@ -8,6 +8,8 @@
 #include "compiler/Driver/Binary.h"
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/CodesReport.h"
+#include "compiler/Driver/CommandRecord.h"
+#include "compiler/Driver/CompileWatcher.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/FileStamps.h"
 #include "compiler/Driver/Limits.h"
@@ -15,11 +17,14 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/ProgressLine.h"
+#include "compiler/Driver/RemarkOutput.h"
+#include "compiler/Driver/SaveTemps.h"
 #include "compiler/Driver/Scratch.h"
 #include "compiler/Weights/Adapter/MergedTensor.h"
 #include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Pack/OutputFile.h"
 #include "compiler/Weights/Pack/WeightsObject.h"
+#include "dialects/Card/IR/Card.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
@@ -31,7 +36,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <map>
@@ -55,8 +60,8 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
       }
   for (auto [type, word] : {std::pair{StoredType::BF16, "bf16"}, std::pair{StoredType::F16, "f16"}})
     if (options.dtype.empty() && bytes[type] > all / 2)
-      console.err << "heddle: note: weights that the file stores as " << word
-                  << " become f32, twice their size; --dtype=" << word << " keeps them\n";
+      console.note(Twine("weights that the file stores as ") + word + " become f32, twice their size; --dtype=" + word +
+                   " keeps them");
 }
 
 /// Notes, once, that tensors which a GGUF file stores as blocks are packed as numbers: where layers are of different
@@ -78,9 +83,8 @@ static void sayDecoded(const Console &console, const WeightStore &store, const B
     to.insert(layout.type == PackedType::BF16 ? "bf16" : layout.type == PackedType::F16 ? "f16" : "f32");
   }
   if (tensors)
-    console.err << "heddle: note: " << tensors << (tensors == 1 ? " tensor" : " tensors") << " of "
-                << llvm::join(from, ", ") << (tensors == 1 ? " becomes " : " become ") << llvm::join(to, " and ")
-                << "\n";
+    console.note(Twine(tensors) + (tensors == 1 ? " tensor of " : " tensors of ") + llvm::join(from, ", ") +
+                 (tensors == 1 ? " becomes " : " become ") + llvm::join(to, " and "));
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
@@ -115,8 +119,7 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
   llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
       binary, args, std::nullopt, {StringRef(""), StringRef(log), StringRef(log)}, 0, &why, &failed);
   if (failed) {
-    console.err << "heddle: note: " << escaped(output, output.size())
-                << " was not checked: it cannot be run in its folder: " << why << "\n";
+    console.note(output + " was not checked: it cannot be run in its folder: " + why);
     return Ok;
   }
   folder.writer(int(process.Pid));
@@ -217,15 +220,18 @@ static int askForSpace(const Console &console, const Scratch &folder, const std:
 
 /// Links `files` with the archives into the file `linked` of the folder.
 static int linkInto(const Console &console, Scratch &folder, StringRef linked, std::vector<std::string> files,
-                    const Archives &archives, const host::Architecture &architecture, const std::string &output) {
+                    const Archives &archives, const host::Architecture &architecture, const CompileOptions &options) {
   std::string error;
   llvm::append_range(files, archives.parts);
-  if (int full = askForSpace(console, folder, files, output))
+  if (int full = askForSpace(console, folder, files, options.output))
     return full;
-  switch (host::link(
-      architecture, files, archives.folder, folder.fileForLinker(linked), folder.file("log"),
-      [&](int pid) { folder.writer(pid); }, error)) {
-  case host::Linked::Yes: return Ok;
+  std::vector<std::string> line =
+      host::linkLine(architecture, files, archives.folder, folder.fileForLinker(linked), options.debugInfo, error);
+  switch (host::link(line, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
+  case host::Linked::Yes:
+    for (CompileWatcher *watcher : options.watchers)
+      watcher->linked(line, folder.file(""));
+    return Ok;
   case host::Linked::Unreadable:
     return console.complain(speaksOfResources(error) ? Error::NoResources : Error::CannotRead, error);
   case host::Linked::Stopped: {
@@ -263,6 +269,22 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
   return Ok;
 }
 
+/// What the program has, for --json.
+static void record(ModuleOp module, const CompileOptions &options, const BlobMap &plan, const CodesReport &codes,
+                   llvm::json::Object &made) {
+  model::TargetAttr target = model::targetOf(module);
+  made["target"] = target ? llvm::json::Value((target.getName() + " " + target.getChip()).str()) : nullptr;
+  llvm::json::Array entries;
+  for (card::EntryAttr entry : card::entriesOf(module))
+    entries.push_back(entry.getName().str());
+  made["entries"] = std::move(entries);
+  made["weights"] =
+      llvm::json::Object{{"tensors", int64_t(plan.entries.size())},
+                         {"bytes", int64_t(plan.bytes)},
+                         {"file", options.embed ? nullptr : llvm::json::Value(options.output + ".weights")}};
+  made["rounding"] = codes.empty() ? llvm::json::Value(nullptr) : codes.json(plan);
+}
+
 /// Makes the program: generates objects from the code on all cores while the weights are packed into an object (or a
 /// side file), links both with the runtime in a scratch folder next to the output, and renames the result. Returns the
 /// exit code.
@@ -289,11 +311,12 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   std::string refused;
   bool good = false;
   unsigned missing = 0;
-  host::CodeOptions how{/*stayBitcode=*/false, options.forTarget.quick, options.codeCache};
+  std::string texts = SaveTemps::codeFolderOf(options);
+  host::CodeOptions how{/*stayBitcode=*/false, options.forTarget.quick, options.forTarget.codeCache,
+                        /*counts=*/options.collector != nullptr, texts};
   Background compiled([&] { good = host::compileParts(functions, target, how, refused, &missing); });
   std::optional<Phase> phase;
-  llvm::raw_ostream *say = options.time ? &console.err : nullptr;
-  phase.emplace("weights, while code is generated", say);
+  phase.emplace("weights, while code is generated", options.times);
   ObjectMachine machine = code.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   std::string data = folder.file("data.o"), digests = folder.file("digests.o"), side = sideFile(options);
   CodesReport codes;
@@ -303,15 +326,17 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
     return complain(console, weights.status());
   if (absl::Status status = writeDigests(digests, machine, module, card, *weights, words, side); !status.ok())
     return complain(console, status);
-  phase.emplace("rest of the code generation", say);
+  phase.emplace("rest of the code generation", options.times);
   compiled.wait();
   phase.reset();
-  if ((!compiled.hasThread() || missing) && !options.quiet)
-    console.err << "heddle: note: the system gave fewer threads than there are cores; this only took longer\n";
+  if (!compiled.hasThread() || missing)
+    console.note("the system gave fewer threads than there are cores; this only took longer");
   if (!good)
     return console.complain(Error::OurMistake, refused);
-  if (say)
-    printFunctions(*say, functions);
+  if (options.collector)
+    remarkOnCode(module, functions);
+  for (CompileWatcher *watcher : options.watchers)
+    watcher->generated(functions);
   std::vector<std::string> files;
   if ((failed = writeFunctions(console, folder, functions, files)))
     return failed;
@@ -320,9 +345,9 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   if (liesInHugePages(weights->bytes))
     files.insert(files.end(), {"-z", "max-page-size=" + std::to_string(kHugePage)});
 
-  phase.emplace("link", say);
+  phase.emplace("link", options.times);
   std::string linked = folder.file("linked");
-  if ((failed = linkInto(console, folder, "linked", files, *archives, architecture, options.output)))
+  if ((failed = linkInto(console, folder, "linked", files, *archives, architecture, options)))
     return failed;
   if (side.empty() && liesInHugePages(weights->bytes)) {
     std::string program = folder.file("program");
@@ -330,7 +355,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
       return complain(console, status);
     linked = program;
   }
-  phase.emplace("check of the binary", say);
+  phase.emplace("check of the binary", options.times);
   if ((failed = verify(console, folder, linked, options.output)))
     return failed;
   phase.reset();
@@ -339,11 +364,12 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   if ((failed = moveIntoPlace(console, folder, linked, side, options.output)))
     return failed;
   if (size_t count = narrowed.tensors.size())
-    console.err << "heddle: note: " << count << (count == 1 ? " tensor" : " tensors")
-                << " merged with adapters and rounded to " << model::wordOf(model::arithmeticOf(module).stored)
-                << ", relative error " << llvm::format("%.5f", narrowed.error.relative()) << "\n";
-  if (options.json)
-    codes.printJson(console.out, plan);
+    console.note(llvm::formatv("{0} {1} merged with adapters and rounded to {2}, relative error {3:F5}", count,
+                               count == 1 ? "tensor" : "tensors", model::wordOf(model::arithmeticOf(module).stored),
+                               narrowed.error.relative())
+                     .str());
+  if (console.record)
+    record(module, options, plan, codes, console.record->made);
   else if (!codes.empty())
     codes.print(console.out, plan);
   return Ok;

@@ -4,7 +4,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
 
 using namespace heddle;
 
@@ -74,21 +73,14 @@ void CodesReport::print(llvm::raw_ostream &os, const BlobMap &plan) const {
   os << "\n";
 }
 
-void CodesReport::printJson(llvm::raw_ostream &os, const BlobMap &plan) const {
-  llvm::json::OStream json(os, 2);
-  json.object([&] {
-    json.attribute("relative_error", all().relative());
-    json.attribute("other_bytes", int64_t(otherBytes(plan)));
-    json.attributeArray("matrices", [&] {
-      for (const Matrix &matrix : matrices)
-        json.object([&] {
-          json.attribute("name", matrix.name);
-          json.attribute("bits", matrix.coding.bits);
-          json.attribute("group", matrix.coding.group);
-          json.attribute("bytes", int64_t(matrix.bytes));
-          json.attribute("relative_error", matrix.error.relative());
-        });
-    });
-  });
-  os << "\n";
+llvm::json::Object CodesReport::json(const BlobMap &plan) const {
+  llvm::json::Array list;
+  for (const Matrix &matrix : matrices)
+    list.push_back(llvm::json::Object{{"name", matrix.name},
+                                      {"bits", matrix.coding.bits},
+                                      {"group", matrix.coding.group},
+                                      {"bytes", int64_t(matrix.bytes)},
+                                      {"relative_error", matrix.error.relative()}});
+  return llvm::json::Object{
+      {"relative_error", all().relative()}, {"other_bytes", int64_t(otherBytes(plan))}, {"matrices", std::move(list)}};
 }

@@ -8,6 +8,7 @@
 #define HEDDLE_COMPILER_DRIVER_CODESREPORT_H
 
 #include "compiler/Weights/Pack/Pack.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace heddle {
@@ -20,8 +21,7 @@ public:
 
   /// Lines for people; `plan`: all that is packed.
   void print(llvm::raw_ostream &os, const BlobMap &plan) const;
-  /// One JSON object.
-  void printJson(llvm::raw_ostream &os, const BlobMap &plan) const;
+  llvm::json::Object json(const BlobMap &plan) const;
 
 private:
   struct Matrix {

@@ -2,6 +2,8 @@
 
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Abilities.h"
+#include "compiler/Driver/CompileWatcher.h"
+#include "compiler/Driver/CrashFile.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/FileStamps.h"
@@ -9,10 +11,13 @@
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/PassClock.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/PrintIR.h"
+#include "compiler/Driver/RemarkOutput.h"
 #include "compiler/Driver/Scratch.h"
+#include "compiler/Driver/Watchers.h"
 #include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
@@ -23,6 +28,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "targets/Host/DebugInfo.h"
 #include "targets/Registration.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -32,13 +38,6 @@
 
 using namespace mlir;
 using namespace heddle;
-
-int Console::complain(Error error, const llvm::Twine &text) const {
-  Scratch::waitIfLeaving();
-  // Paths and what other programs said may be in it.
-  err << "heddle: error[" << codeOf(error) << "]: " << escapedLines(text.str()) << "\n";
-  return int(exitOf(error));
-}
 
 std::unique_ptr<MLIRContext> heddle::makeContext() {
   DialectRegistry registry;
@@ -88,43 +87,90 @@ int heddle::runStages(const Console &console, ModuleOp module, ArrayRef<Stage> s
   IRDump dump;
   dump.folder = options.dumpDir;
   dump.locations = options.locations;
+  dump.changedOnly = options.watch.changedOnly;
+  dump.filter = options.watch.filter;
+  std::vector<CompileWatcher *> watchers = options.watchers;
+  bool dumps = !options.dumpDir.empty();
+  if (dumps) {
+    dump.begin(module);
+    watchers.push_back(&*dump.index);
+  }
+  PassClock clock(watchers, module);
+  auto leave = [&](int code) {
+    if (dumps)
+      dump.end(module);
+    return code == Ok && !dump.error.empty() ? console.complain(dump.kind, dump.error) : code;
+  };
   PassMessages messages(*module.getContext(), sink);
   for (const Stage &stage : stages) {
     if (started || (stage.name == "model" && !module->hasAttr(model::kStageAttr))) {
-      Phase phase("stage", stage.name, options.time ? &console.err : nullptr);
+      Phase phase("stage", stage.name, options.times);
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
-      if (!options.dumpDir.empty())
-        dump.watch(pm);
+      if (options.collector)
+        options.collector->watch(pm);
       addStage(pm, stage, pipeline);
+      if (dumps)
+        dump.watch(pm);
+      for (CompileWatcher *watcher : watchers)
+        watcher->begins(stage, pm);
       // In `llvm` and `kernels` only the final IR is verified; after every pass costs a third of the stage.
       // heddle-opt and --dump-ir verify every pass.
       bool isCode = stage.name == "llvm" || stage.name == "kernels";
-      pm.enableVerifier(!isCode || !options.dumpDir.empty());
-      if (failed(pm.run(module)) || (isCode && failed(verify(module))))
-        return failedWith(sink);
+      pm.enableVerifier(!isCode || dumps);
+      std::optional<CrashFile> crash;
+      if (!options.output.empty())
+        crash.emplace(module, stage, pipeline).watch(pm);
+      clock.watch(pm, stage.name); // last: a pass is measured, and in the index, before others look at it
+      if (failed(pm.run(module)) || (isCode && failed(verify(module)))) {
+        int code = failedWith(sink);
+        if (crash && code == int(Exit::Internal))
+          crash->leave(options.output, sink);
+        return leave(code);
+      }
       if (!dump.error.empty())
-        return console.complain(dump.kind, dump.error);
+        return leave(Ok);
+      for (CompileWatcher *watcher : watchers)
+        watcher->ended(stage, module);
       started = true;
     }
     started |= stage.name == have;
     if (stage.name == last)
-      return Ok;
+      break;
   }
-  return Ok;
+  return leave(Ok);
 }
 
 int heddle::runStages(const Console &console, ModuleOp module, ArrayRef<Stage> stages, StringRef last,
                       const CompileOptions &options) {
   DiagnosticSink sink;
   int code = runStages(console, module, stages, last, options, sink);
-  sink.print(console.err);
+  console.print(sink);
   return code;
+}
+
+int heddle::takeTargetOf(const Console &console, ModuleOp module, CompileOptions &options) {
+  model::TargetAttr own = model::targetOf(module);
+  if (!own || !module->hasAttr(model::kStageAttr))
+    return Ok;
+  if (options.target.empty()) {
+    options.target = own.getName().str();
+    if (options.mcpu == "native" && own.getName() != targetKinds().front().name)
+      options.mcpu = own.getChip().str();
+    return Ok;
+  }
+  const Stage *here = findStage(stageOf(module), sharedStages()), *tiled = findStage("tiled", sharedStages());
+  if (options.target == own.getName() || (here && here < tiled))
+    return Ok;
+  return console.complain(Error::BadUsage, "--target=" + options.target + ": the text is of the stage '" +
+                                               stageOf(module) + "' and was made for --target=" + own.getName() +
+                                               "; compile it for that, or make it again from the model");
 }
 
 std::vector<std::unique_ptr<Target>> heddle::targetsOf(const Console &console, const CompileOptions &options,
                                                        int &code) {
   Refusal why;
-  std::vector<std::unique_ptr<Target>> targets = makeTargets(options.target, options.mcpu, options.forTarget, why);
+  StringRef names = options.target.empty() ? targetKinds().front().name : StringRef(options.target);
+  std::vector<std::unique_ptr<Target>> targets = makeTargets(names, options.mcpu, options.forTarget, why);
   if (!why.unknown.empty())
     why.text = "there is no " + why.kind + " " + quote(why.unknown) + nearest(why.unknown, why.known) + why.help;
   if (targets.empty())
@@ -196,48 +242,57 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
     if (!knobs.dumpDir.empty())
       if (std::error_code ec = llvm::sys::fs::create_directories(knobs.dumpDir))
         return console.complain(errorOf(ec, Error::CannotWrite), knobs.dumpDir + ": " + ec.message());
+    for (CompileWatcher *watcher : knobs.watchers)
+      watcher->imported(own, *target);
     if (int failed =
             runStages(console, own, target->stages(), isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
       return failed;
+    if (options.debugInfo && !isIR)
+      host::addDebugInfo(own, target->processor() ? host::DebugLines::Tables : host::DebugLines::Directives);
     parts.push_back({target.get(), own});
   }
   if (options.report)
     if (int failed = writeReport(console, parts, options); failed || options.output.empty())
       return failed;
-  if (options.emit == "exe" && !words.note.empty() && !options.quiet)
-    console.err << "heddle: note: compiled without a tokenizer: " << escapedLines(words.note) << "\n";
+  if (options.emit == "exe" && !words.note.empty())
+    console.note("compiled without a tokenizer: " + words.note);
   if (options.emit != "exe") // a binary is asked when it is whole
     if (int changed = options.stamps->unchanged(console))
       return changed;
   if (!isIR)
     return writeOutput(console, parts, options, *host, words);
   return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
-    printIR(parts[0].module, os, {options.locations, ""});
+    printIR(parts[0].module, os, {options.locations});
     return true;
   });
 }
 
-int heddle::compile(const Console &console, const CompileOptions &asked) {
-  FileStamps stamps(asked.import);
-  CompileOptions options = asked;
+static int compileWatched(const Console &console, CompileOptions &options) {
+  FileStamps stamps(options.import);
   options.stamps = &stamps;
   setLimits(options.timeout, options.maxMemory);
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
-  std::vector<std::unique_ptr<Target>> targets = targetsOf(console, options, code);
-  if (targets.empty())
+  std::vector<std::unique_ptr<Target>> targets;
+  bool asText = isTextOfStage(options.import); // which names its target
+  if (!asText && (targets = targetsOf(console, options, code)).empty())
     return code;
-  for (const std::string &file : {options.output, options.depfile})
+  for (const std::string &file : {options.output, options.depfile, options.watch.trace, options.remarksFile})
     if (code = canWrite(console, file); code != Ok)
       return code;
   OwningOpRef<ModuleOp> module;
   TextBlobs words;
   words.chatTemplate = options.chatTemplate;
   {
-    Phase phase("import", options.time ? &console.err : nullptr);
+    Phase phase("import", options.times);
     module = load(console, *context, options.import, code, &words);
   }
   if (!module)
+    return code;
+  if (asText)
+    if (code = takeTargetOf(console, *module, options); code != Ok)
+      return code;
+  if (asText && (targets = targetsOf(console, options, code)).empty())
     return code;
   std::vector<std::string> written;
   if (!options.output.empty() && options.output != "-")
@@ -251,11 +306,26 @@ int heddle::compile(const Console &console, const CompileOptions &asked) {
   if (!options.depfile.empty() && isInput(options.import, *module, options.depfile))
     return console.complain(Error::WouldReplace,
                             "--depfile " + options.depfile + " would replace a file of the model itself");
+  if (!options.watch.trace.empty() && isInput(options.import, *module, options.watch.trace))
+    return console.complain(Error::WouldReplace,
+                            "--time-trace " + options.watch.trace + " would replace a file of the model itself");
+  if (!options.remarksFile.empty() && isInput(options.import, *module, options.remarksFile))
+    return console.complain(Error::WouldReplace,
+                            "--remarks-file " + options.remarksFile + " would replace a file of the model itself");
   if (int failed = setArithmetic(console, *module, options, commonFormats(targets)))
     return failed;
   std::vector<std::string> files = modelFiles(options.import, *module);
-  code = compileFor(console, std::move(module), targets, options, words);
+  RemarkOutput remarks(*context, options);
+  code = remarks.finish(console, compileFor(console, std::move(module), targets, options, words));
   if (code != Ok || options.depfile.empty())
     return code;
   return writeDepfile(console, options, files);
+}
+
+int heddle::compile(const Console &console, const CompileOptions &asked) {
+  CompileOptions options = asked;
+  Watchers watchers(console, options);
+  if (int wrong = watchers.begin())
+    return wrong;
+  return watchers.end(compileWatched(console, options));
 }

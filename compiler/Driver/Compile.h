@@ -28,6 +28,11 @@ int runStages(const Console &console, mlir::ModuleOp module, llvm::ArrayRef<Stag
 int runStages(const Console &console, mlir::ModuleOp module, llvm::ArrayRef<Stage> stages, llvm::StringRef stage,
               const CompileOptions &options);
 
+/// The text of a stage was made for a target: where the command line names none, that becomes `options.target`. From
+/// `tiled` on the text is for that target alone, and another one on the command line is an error. Returns the exit
+/// code.
+int takeTargetOf(const Console &console, mlir::ModuleOp module, CompileOptions &options);
+
 /// The targets of the command line; empty after an error, which has been reported in `code`.
 std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, const CompileOptions &options, int &code);
 

@@ -8,6 +8,9 @@
 
 namespace heddle {
 
+class CommandRecord;
+class DiagnosticSink;
+
 /// What a command returns: Ok, or the status of its error (heddle/errors.h).
 constexpr int Ok = int(Exit::Ok);
 
@@ -15,8 +18,17 @@ constexpr int Ok = int(Exit::Ok);
 struct Console {
   llvm::raw_ostream &out;
   llvm::raw_ostream &err;
+  /// Of --json: what is said is written there, too. Null: nobody asks.
+  CommandRecord *record = nullptr;
+  /// -q: notes are not printed.
+  bool quiet = false;
+
   /// Prints `error[H0120]: text` and returns the status of `error`.
   int complain(Error error, const llvm::Twine &text) const;
+  /// Prints `heddle: note: text`.
+  void note(const llvm::Twine &text) const;
+  /// Prints the messages of `sink`, at most `limit`.
+  void print(const DiagnosticSink &sink, unsigned limit = 50) const;
 };
 
 } // namespace heddle

@@ -45,7 +45,7 @@ int heddle::readStream(const Console &console, ImportOptions &options) {
   }
   options.path = kStandardInput.str();
   if (DiagnosticSink sink; refuseOtherKind(options.path, StringRef(text).take_front(1024), sink)) {
-    sink.print(console.err);
+    console.print(sink);
     return sink.exitCode();
   }
   options.text = std::move(text);
@@ -60,8 +60,8 @@ void heddle::takeBase(const Console &console, ImportOptions &options) {
     return;
   AdapterChoice own;
   own.folder = std::exchange(options.path, *base);
-  console.err << "heddle: note: " << escaped(own.folder, 4096) << " is a LoRA adapter; it is merged into "
-              << escaped(options.path, 4096) << ", which its adapter_config.json names\n";
+  console.note(own.folder + " is a LoRA adapter; it is merged into " + options.path +
+               ", which its adapter_config.json names");
   options.adapters.insert(options.adapters.begin(), std::move(own));
 }
 

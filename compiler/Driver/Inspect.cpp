@@ -2,11 +2,16 @@
 
 #include "compiler/Driver/Inspect.h"
 #include "compiler/Conversion/Lowering/Frame/Support.h"
+#include "compiler/Driver/CommandRecord.h"
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Interpreted.h"
+#include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
+#include "compiler/Driver/RemarkOutput.h"
+#include "compiler/Driver/Watchers.h"
 #include "compiler/Driver/WeightsSummary.h"
 #include "compiler/Import/Description/Reference.h"
 #include "compiler/Import/Json/LocatedJson.h"
@@ -33,6 +38,8 @@ static int setArithmeticOfHost(const Console &console, ModuleOp module, const Co
 static int checkFor(const Console &console, const Target &target, ModuleOp module, const CompileOptions &options,
                     DiagnosticSink &sink) {
   model::setTarget(module, target.describe(module.getContext()));
+  for (CompileWatcher *watcher : options.watchers)
+    watcher->imported(module, target);
   if (int failed = runStages(console, module, target.stages(), "buffers", options, sink))
     return failed;
   PassMessages messages(*module.getContext(), sink);
@@ -41,8 +48,12 @@ static int checkFor(const Console &console, const Target &target, ModuleOp modul
   return good ? int(Ok) : sink.exitCode();
 }
 
-int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+/// What `check` does; with --json the record has all that is said.
+static int check(const Console &console, const CompileOptions &options, bool json) {
   CompileOptions knobs = options;
+  Watchers watchers(console, knobs);
+  if (int wrong = watchers.begin())
+    return wrong;
   knobs.import.headersOnly = true;
   knobs.import.configAlone = !llvm::sys::fs::is_directory(options.import.path);
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -50,22 +61,34 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   TextBlobs words;
   words.chatTemplate = options.chatTemplate;
   int code = Ok;
-  std::vector<std::unique_ptr<Target>> targets = targetsOf(console, knobs, code);
-  if (targets.empty())
+  std::vector<std::unique_ptr<Target>> targets;
+  bool asText = isTextOfStage(knobs.import); // which names its target
+  if (!asText && (targets = targetsOf(console, knobs, code)).empty())
     return code;
   OwningOpRef<ModuleOp> module = readModel(*context, knobs.import, &words, sink, code);
+  if (module && asText) {
+    if (code = takeTargetOf(console, *module, knobs); code != Ok)
+      return code;
+    if ((targets = targetsOf(console, knobs, code)).empty())
+      return code;
+  }
   if (module)
     code = setArithmetic(console, *module, knobs, commonFormats(targets));
+  RemarkOutput remarks(*context, knobs);
   for (const std::unique_ptr<Target> &target : targets)
     if (module && code == Ok) {
       OwningOpRef<ModuleOp> own(module->clone());
       code = checkFor(console, *target, *own, knobs, sink);
     }
-  if (look.json)
-    sink.printJson(console.out);
-  else
+  if (json) {
+    code = remarks.finish(console, code, &sink);
+    console.record->add(sink);
+  } else {
     sink.print(console.err);
-  if (code != Ok || look.json)
+    code = remarks.finish(console, code);
+  }
+  code = watchers.end(code);
+  if (code != Ok || json)
     return code;
   console.out << escaped(options.import.path, 4096) << ": accepted"
               << (module ? "" : "; there are no weights in its folder to compare with") << "\n";
@@ -77,6 +100,16 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   if (!words.note.empty())
     console.out << "without a tokenizer: " << words.note << "\n";
   return Ok;
+}
+
+int heddle::checkInput(const Console &given, const CompileOptions &options, const InspectOptions &look) {
+  CommandRecord record;
+  Console console = given;
+  console.record = look.json ? &record : nullptr;
+  int code = check(console, options, look.json);
+  if (look.json)
+    console.out << llvm::json::Value(std::move(record.messages)) << "\n";
+  return code;
 }
 
 int heddle::showSchema(const Console &console, const std::string &file, const FamilyLibrary &families) {
@@ -96,18 +129,6 @@ int heddle::showSchema(const Console &console, const std::string &file, const Fa
   return failedWith(sink);
 }
 
-namespace {
-/// A model that is to be interpreted, and its parameters.
-struct Interpreted {
-  std::unique_ptr<MLIRContext> context = makeContext();
-  OwningOpRef<ModuleOp> module;
-  std::optional<ParameterFiles> parameters;
-
-  /// Reads both. Returns the exit code; on failure everything has been said.
-  int read(const Console &console, const CompileOptions &options, const InspectOptions &look);
-};
-} // namespace
-
 int Interpreted::read(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   for (const std::string &file : look.inputs)
     if (int missing = canRead(console, file))
@@ -125,7 +146,7 @@ int Interpreted::read(const Console &console, const CompileOptions &options, con
   return Ok;
 }
 
-static int readInputs(const Console &console, StringRef file, Tensors &inputs) {
+int heddle::readInputs(const Console &console, StringRef file, Tensors &inputs) {
   absl::StatusOr<Tensors> given = readTensors(file);
   if (!given.ok())
     return complain(console, given.status());
@@ -155,6 +176,7 @@ int heddle::interpretModel(const Console &console, const CompileOptions &options
   run.newTokens = look.newTokens;
   run.cached = stage != "model" && model.module->lookupSymbol("step");
   for (const auto &[input, output] : llvm::zip_equal(look.inputs, look.outputs)) {
+    nowDoing("interpreting " + input);
     Tensors inputs;
     if (int failed = readInputs(console, input, inputs))
       return failed;
@@ -173,6 +195,11 @@ int heddle::interpretModel(const Console &console, const CompileOptions &options
   return Ok;
 }
 
+double heddle::toleranceOf(ModuleOp module) {
+  model::Stored stored = model::arithmeticOf(module).stored;
+  return stored == model::Stored::f32 ? VerifyOptions().tolerance : stored == model::Stored::bf16 ? 4e-3 : 5e-4;
+}
+
 int heddle::verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   Interpreted model;
   VerifyOptions verify;
@@ -187,10 +214,9 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   for (const Stage &stage : sharedStages().drop_back())
     addStage(pm, stage, options.pipeline);
   verify.newTokens = look.newTokens;
-  // A constant that a pass writes as f32 may round to another stored number.
-  if (model::Stored stored = model::arithmeticOf(*model.module).stored; stored != model::Stored::f32)
-    verify.tolerance = stored == model::Stored::bf16 ? 4e-3 : 5e-4;
+  verify.tolerance = toleranceOf(*model.module);
   VerifyReport report;
+  nowDoing("interpreting after every pass");
   compareAfterEachPass(pm, std::move(verify), model.parameters->reader(), report);
   DiagnosticSink sink;
   bool good;
@@ -210,7 +236,8 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
                                                         {"what", report.what}})
                 << "\n";
   if (!report)
-    return console.complain(Error::OurMistake, "the pass " + report.pass + " changes a result: " + report.what);
+    return console.complain(Error::OurMistake, "the pass " + report.pass + " changes a result: " + report.what +
+                                                   "\nWith --bisect: the statements that this takes.");
   if (look.json)
     return Ok;
   console.out << report.compared << " passes compared, all equal";

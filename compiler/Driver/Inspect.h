@@ -12,8 +12,10 @@ struct InspectOptions {
   // interpret, verify
   std::vector<std::string> inputs, outputs; ///< interpret: as many of one as of the other
   std::string stage = "model";
+  bool bisect = false;   ///< verify: also what is left of the model where a pass changes a result
   int64_t newTokens = 0; ///< interpret: generate; verify: also the cached step, so far
   // mask
+  std::string entry = "run";           ///< run, once, step or batch
   std::map<std::string, int64_t> dims; ///< --dims
   int64_t length = 512;                ///< of a dim that nobody names
   int64_t rowTile = 0, keyTile = 0;    ///< 0: the kernel's

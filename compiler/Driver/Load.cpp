@@ -71,7 +71,7 @@ int heddle::canFetch(const Console &console, StringRef file) {
     return Ok;
   int code = canRead(console, file);
   for (const std::string &line : fetching(file))
-    console.err << "heddle: note: " << line << "\n";
+    console.note(line);
   return code;
 }
 
@@ -170,13 +170,39 @@ static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
 
 //===--- the chat template ----------------------------------------------------===//
 
-/// Compiles the chat template of a model that makes texts, and writes what it understands as `model.chat`.
-static void readTemplate(const ImportOptions &options, ModuleOp module, TextBlobs &words, DiagnosticSink &sink) {
+/// Of a module: {folder, choice}, where its chat templates are and which --template has chosen.
+static constexpr StringRef kTemplateAttr = "model.chat_template";
+
+/// The folder of the templates that the text of a stage names, whose choice is taken unless `words` has one; none where
+/// it names none, or after an error.
+static std::optional<ModelFolder> namedTemplates(ModuleOp module, TextBlobs &words, DiagnosticSink &sink) {
+  auto named = module->getAttrOfType<DictionaryAttr>(kTemplateAttr);
+  auto folder = named ? named.getAs<StringAttr>("folder") : StringAttr();
+  if (!folder)
+    return std::nullopt;
+  if (auto choice = named.getAs<StringAttr>("choice"); choice && words.chatTemplate.empty())
+    words.chatTemplate = choice.str();
+  std::vector<std::string> heard; // when it was imported
+  absl::StatusOr<ModelFolder> opened = openTexts(folder.getValue(), heard);
+  if (opened.ok())
+    return *std::move(opened);
+  sink.errorInFile(errorOf(opened.status()), folder.getValue(), "", textOf(opened.status()));
+  return std::nullopt;
+}
+
+/// Compiles the chat template of a model that makes texts, and writes what it understands as `model.chat`, and where it
+/// was found.
+static void readTemplate(const ImportOptions &options, ModuleOp module, bool parsed, TextBlobs &words,
+                         DiagnosticSink &sink) {
   if (words.chatTemplate == "none" || (module && !module->hasAttr("model.generate")))
     return;
-  ModelFolder folder = options.folder();
+  std::optional<ModelFolder> folder = parsed ? namedTemplates(module, words, sink) : options.folder();
+  if (!folder)
+    return;
+  if (folder->place().empty())
+    folder = ModelFolder(".");
   ChatTemplates templates;
-  readChatTemplates(folder.place().empty() ? ModelFolder(".") : folder, words.chatTemplate, sink, templates);
+  readChatTemplates(folder, words.chatTemplate, sink, templates);
   std::string error;
   std::unique_ptr<rt::TemplateRunner> runner;
   if (!templates.blob.empty() && !sink.hasErrors())
@@ -194,12 +220,18 @@ static void readTemplate(const ImportOptions &options, ModuleOp module, TextBlob
   if (!traits.turnEnd.empty())
     chat.set("turn_end", b.getStringAttr(traits.turnEnd));
   module->setAttr("model.chat", chat.getDictionary(module.getContext()));
+  NamedAttrList from;
+  from.set("folder", b.getStringAttr(folder->place()));
+  if (!words.chatTemplate.empty())
+    from.set("choice", b.getStringAttr(words.chatTemplate));
+  module->setAttr(kTemplateAttr, from.getDictionary(module.getContext()));
   words.templates = std::move(templates.blob);
 }
 
 //===--- a GGUF file ----------------------------------------------------------===//
 
-bool heddle::openGgufModel(ImportOptions &options, DiagnosticSink &sink) {
+/// If the model is a GGUF file: makes the texts that it stands for. False after an error.
+static bool openGgufModel(ImportOptions &options, DiagnosticSink &sink) {
   if (options.text || options.configText || !isGgufFile(options.path))
     return true;
   std::vector<std::string> warnings;
@@ -214,7 +246,25 @@ bool heddle::openGgufModel(ImportOptions &options, DiagnosticSink &sink) {
   return true;
 }
 
+bool heddle::isTextOfStage(const ImportOptions &options) {
+  // A description begins with `{`.
+  return options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
+}
+
 //===--- all of it ------------------------------------------------------------===//
+
+bool heddle::findModel(ImportOptions &options, DiagnosticSink &sink) {
+  if (!openGgufModel(options, sink))
+    return false;
+  if (options.text)
+    return true;
+  if (fs::is_directory(options.path))
+    if (std::string folder = transformerFolder(options.path); !folder.empty())
+      options.modules = std::exchange(options.path, folder);
+  options.bodyAlone =
+      makesSentenceVectors(options.modules.empty() ? options.folder() : ModelFolder(options.modules), options.pool);
+  return true;
+}
 
 OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &given, TextBlobs *words,
                                         DiagnosticSink &sink, int &code) {
@@ -222,18 +272,10 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   if (!canRead(given, sink))
     return nullptr;
   ImportOptions options = given;
-  if (!openGgufModel(options, sink))
+  if (!findModel(options, sink))
     return nullptr;
-  if (!options.text && fs::is_directory(options.path))
-    if (std::string folder = transformerFolder(options.path); !folder.empty())
-      options.modules = std::exchange(options.path, folder);
-  if (!options.text)
-    options.bodyAlone =
-        makesSentenceVectors(options.modules.empty() ? options.folder() : ModelFolder(options.modules), options.pool);
   OwningOpRef<ModuleOp> module;
-  // A description begins with `{`.
-  bool parsed =
-      options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
+  bool parsed = isTextOfStage(options);
   if (parsed && !options.adapters.empty()) {
     sink.errorInFile(Error::Misplaced, "--lora", "",
                      "the text of a stage names its adapters itself; make it again: --lora DIR --emit=STAGE");
@@ -253,8 +295,8 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   }
   if (words)
     readTokenizers(options, module ? *module : ModuleOp(), parsed, *words, sink);
-  if (words && !parsed && !options.text)
-    readTemplate(options, module ? *module : ModuleOp(), *words, sink);
+  if (words && (parsed ? bool(module) : !options.text))
+    readTemplate(options, module ? *module : ModuleOp(), parsed, *words, sink);
   return sink.hasErrors() ? OwningOpRef<ModuleOp>() : std::move(module);
 }
 
@@ -262,7 +304,7 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
                                    int &code, TextBlobs *words) {
   DiagnosticSink sink;
   OwningOpRef<ModuleOp> module = readModel(context, options, words, sink, code);
-  sink.print(console.err);
+  console.print(sink);
   if (module || code != Ok)
     return module;
   if (!options.weightsOptional) {
@@ -273,13 +315,14 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
   ImportOptions invented = options;
   invented.weightsInvented = true;
   DiagnosticSink guesses;
-  module = importModel(context, invented, guesses);
+  if (findModel(invented, guesses))
+    module = importModel(context, invented, guesses);
   if (!module) {
     code = console.complain(
         Error::WeightsUnknown,
         options.path +
             ": some of its shapes are known from its weights alone, and there are none; --weights=FILE names them");
-    guesses.print(console.err, 1); // which
+    console.print(guesses, 1); // which
   }
   return module;
 }

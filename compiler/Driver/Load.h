@@ -22,8 +22,13 @@ int canRead(const Console &console, llvm::StringRef file);
 /// the status; else `Ok`, also where the file cannot be read.
 int canFetch(const Console &console, llvm::StringRef file);
 
-/// If the model is a GGUF file: makes the texts that it stands for (`options.made`). False after an error.
-bool openGgufModel(ImportOptions &options, DiagnosticSink &sink);
+/// Finds what is imported: of a GGUF file the texts that it stands for (`options.made`), of a directory of
+/// sentence-transformers the folder of its model, and of a model of vectors the class without a head. False after an
+/// error.
+bool findModel(ImportOptions &options, DiagnosticSink &sink);
+
+/// Whether the model is the text of a stage.
+bool isTextOfStage(const ImportOptions &options);
 
 /// Imports the model, or parses its stage, and adds the files next to it. With `words` its tokenizer is compiled, too.
 /// Errors go to `sink`, and `code` becomes the exit code. Null after an error, and without one if a config.json has no

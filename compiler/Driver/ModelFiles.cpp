@@ -33,7 +33,8 @@ static bool belongs(StringRef name) {
                                     "vocab-src.json",
                                     "vocab-tgt.json",
                                     "target_vocab.json",
-                                    "target_tokenizer.json"};
+                                    "target_tokenizer.json",
+                                    "README.md"};
   bool sentence = name.starts_with("sentence_") && name.ends_with("_config.json");
   return llvm::is_contained(names, name) || sentence || name.ends_with(".safetensors") || name.ends_with(".model") ||
          name.ends_with(".spm") || name.ends_with(".jinja");

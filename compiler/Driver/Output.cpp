@@ -2,9 +2,12 @@
 
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Binary.h"
+#include "compiler/Driver/CompileWatcher.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Phase.h"
+#include "compiler/Driver/RemarkOutput.h"
+#include "compiler/Driver/SaveTemps.h"
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Weights/Files/Problem.h"
@@ -94,7 +97,7 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   std::string error;
   auto refused = [&] { return console.complain(Error::OurMistake, error); };
   if (options.emit != "exe" && options.emit != "obj") {
-    phase.emplace("code generation", options.time ? &console.err : nullptr);
+    phase.emplace("code generation", options.times);
     int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
       return parts[0].target->print(parts[0].module, options.emit, os, error);
     });
@@ -102,7 +105,7 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   }
   if (!sameBlob(parts))
     return console.complain(Error::OurMistake, "the targets lay the weights out differently");
-  phase.emplace("translation to LLVM IR", options.time ? &console.err : nullptr);
+  phase.emplace("translation to LLVM IR", options.times);
   std::unique_ptr<llvm::TargetMachine> machine = host.machine(error);
   if (!machine)
     return refused();
@@ -111,14 +114,29 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, card, error, note);
   if (!code)
     return refused();
-  if (!note.empty() && !options.quiet)
-    console.err << "heddle: note: " << note << "\n";
+  if (!note.empty())
+    console.note(note);
   phase.reset();
+  if (!options.watchers.empty() && options.output.empty()) {
+    phase.emplace("code generation", options.times);
+    std::vector<host::CodePart> functions = host::splitFunctions(*code);
+    host::CodeOptions how{/*stayBitcode=*/false, options.forTarget.quick, options.forTarget.codeCache,
+                          /*counts=*/options.collector != nullptr};
+    if (!host::compileParts(functions, host, how, error))
+      return refused();
+    if (options.collector)
+      remarkOnCode(parts[0].module, functions);
+    for (CompileWatcher *watcher : options.watchers)
+      watcher->generated(functions);
+    return Ok;
+  }
   if (options.emit == "exe")
     return writeBinary(console, parts[0].module, *code, card, host, options, words);
-  phase.emplace("code generation", options.time ? &console.err : nullptr);
+  phase.emplace("code generation", options.times);
   std::vector<host::CodePart> functions = host::splitFunctions(*code);
-  if (!host::compileParts(functions, host, {/*stayBitcode=*/true}, error) ||
+  std::string texts = SaveTemps::codeFolderOf(options);
+  if (!host::compileParts(functions, host,
+                          {/*stayBitcode=*/true, /*quick=*/false, /*cache=*/"", /*counts=*/false, texts}, error) ||
       !(code = host::joinParts(functions, joined.llvm, error)))
     return refused();
   int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {

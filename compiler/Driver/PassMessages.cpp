@@ -2,34 +2,12 @@
 
 #include "compiler/Driver/PassMessages.h"
 #include "dialects/Model/IR/Names.h"
-#include "heddle/input_file.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Location.h"
 
 using namespace mlir;
 using namespace heddle;
 
 PassMessages::PassMessages(MLIRContext &context, DiagnosticSink &sink, Error code)
-    : sink(sink), code(code), handler(&context, [this](mlir::Diagnostic &said) { take(said); }) {}
-
-static FileLineColLoc fileOf(Location where) { return where->findInstanceOf<FileLineColLoc>(); }
-
-/// The largest file that is shown in messages.
-static constexpr uint64_t mostBytes = uint64_t(1) << 30;
-
-Loc PassMessages::placeOf(Location where) {
-  FileLineColLoc at = fileOf(where);
-  if (!at)
-    return {};
-  std::string name = at.getFilename().str();
-  auto [known, isNew] = files.try_emplace(name);
-  if (isNew && !(known->second = sink.file(name)))
-    if (ReadFile text = readInputFile(name.c_str(), mostBytes); text.ok())
-      known->second = &sink.addFile(name, std::move(text.bytes));
-  if (!known->second)
-    return {};
-  return {known->second, known->second->offset(at.getLine(), at.getColumn())};
-}
+    : sink(sink), code(code), places(sink), handler(&context, [this](mlir::Diagnostic &said) { take(said); }) {}
 
 /// `'attn.alibi' op is made for 2 heads` in the words of a description: `alibi: is made for 2 heads`.
 static std::string inWordsOfDescription(StringRef message) {
@@ -54,14 +32,14 @@ void PassMessages::take(mlir::Diagnostic &said) {
     text = inWordsOfDescription(text);
   StringRef message = text;
   bool unsupported = message.consume_front("unsupported: ");
-  Loc loc = placeOf(said.getLocation());
-  if (FileLineColLoc at = loc ? nullptr : fileOf(said.getLocation()))
-    where = (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" + Twine(at.getColumn())).str();
+  Loc loc = places.of(said.getLocation());
+  if (!loc)
+    where = SourcePlaces::text(said.getLocation());
   Error kind = ours ? Error::OurMistake : unsupported ? Error::NotSupported : code;
   heddle::Diagnostic &complaint =
       isError ? sink.error(kind, loc, path, message) : sink.say(severityOf(said), loc, path, message);
   complaint.file = where;
   for (mlir::Diagnostic &note : said.getNotes())
     if (ours || !StringRef(note.str()).starts_with("see current operation"))
-      complaint.note(placeOf(note.getLocation()), note.str());
+      complaint.note(places.of(note.getLocation()), note.str());
 }

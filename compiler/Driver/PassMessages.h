@@ -8,7 +8,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_PASSMESSAGES_H
 #define HEDDLE_COMPILER_DRIVER_PASSMESSAGES_H
 
-#include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/Driver/SourcePlaces.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace heddle {
@@ -19,12 +19,11 @@ public:
   PassMessages(mlir::MLIRContext &context, DiagnosticSink &sink, Error code = Error::Misfit);
 
 private:
-  Loc placeOf(mlir::Location where);
   void take(mlir::Diagnostic &said);
 
   DiagnosticSink &sink;
   Error code;
-  std::map<std::string, const SourceFile *> files; ///< null: cannot be read
+  SourcePlaces places;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -15,6 +15,7 @@
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
 #include "dialects/Model/IR/ModelPlanAttrs.h"
+#include "dialects/Model/Transforms/SliceParameters.h"
 #include "dialects/Model/Transforms/SplitRepeat.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -101,7 +102,7 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op, Iteratio
   absl::Status status;
   bool alike = eachTensor(op, one, [&](StringRef name) {
     const StoredTensor *tensor = store.find(name);
-    if (!tensor || !tensor->coded || tensor->whole || tensor->shape().size() != 2)
+    if (!tensor || !tensor->coded || tensor->shape().size() != 2)
       return false;
     absl::StatusOr<std::optional<CodedForm>> form = tensor->coded->form();
     if (!form.ok())
@@ -144,7 +145,7 @@ absl::StatusOr<SmallVector<int64_t>> StoredCodesOf::runsOf(model::RepeatOp op) {
 }
 
 /// Splits repeats so that each has layers that are coded alike: files of llama.cpp have some matrices of some layers in
-/// more bits.
+/// more bits, and adapters change matrices of some layers, which are no codes then.
 static absl::Status splitByCodes(ModuleOp module, StoredCodesOf &codes) {
   SmallVector<model::RepeatOp> repeats;
   module.walk([&](model::RepeatOp op) {
@@ -172,8 +173,11 @@ static int markStoredCodes(const Console &console, ModuleOp module, const Compil
   if (!store || llvm::none_of(store->tensors(), [](const StoredTensor &t) { return t.coded; }))
     return failed;
   StoredCodesOf codes(*store);
-  // --weights-dtype rounds matrices of a repeat that are coded unequally, all of them alike.
-  if (options.pipeline.weightBits == 0)
+  // A matrix of a stack of experts is coded as any other is.
+  model::sliceParameters(module);
+  // --weights-dtype rounds matrices of a repeat that are coded unequally, all of them alike; with adapters only what
+  // these changed.
+  if (options.pipeline.weightBits == 0 || module->hasAttr("model.adapters"))
     if (absl::Status status = splitByCodes(module, codes); !status.ok())
       return complain(console, status);
   llvm::MapVector<StringAttr, SmallVector<model::ParamOp>> parameters;

@@ -67,13 +67,13 @@ static llvm::StringMap<Parameter> parametersOf(ModuleOp module) {
   return all;
 }
 
-/// Three lines: model, stage and what it did; dims and their bounds; parameters and functions.
+/// Model, stage and what it did; dims and their bounds; parameters and functions; of a dump the command.
 static void printHeader(ModuleOp module, raw_ostream &os, const PrintOptions &options) {
   const Stage *stage = stageInfoOf(module);
   auto name = module->getAttrOfType<StringAttr>("model.name");
   os << "// " << (name ? name.getValue() : "a model") << ", ";
-  if (!options.pass.empty())
-    os << "after the pass " << options.pass << ", after the stage " << stageOf(module);
+  if (!options.after.empty())
+    os << options.after;
   else if (stage)
     os << "stage " << stage->name << ": " << stage->summary;
 
@@ -112,6 +112,8 @@ static void printHeader(ModuleOp module, raw_ostream &os, const PrintOptions &op
     for (FunctionOpInterface function : functions)
       os << " @" << function.getName() << " of " << opsOf(function) << " ops";
   os << "\n";
+  if (!options.command.empty())
+    os << "// " << options.command << "\n";
   if (!options.locations)
     os << "// Without locations: compiled on, no message about it can point at the description (no line, no caret).\n";
 }

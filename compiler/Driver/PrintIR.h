@@ -14,7 +14,9 @@ namespace heddle {
 
 struct PrintOptions {
   bool locations = true; ///< false: without them; a comment says what is lost
-  llvm::StringRef pass;  ///< that ran last, where the module is between two stages
+  /// Where the text is one of a dump: what made it ("after the pass cse"), and the command that makes it again; empty:
+  /// there is none.
+  llvm::StringRef after = {}, command = {};
 };
 
 void printIR(mlir::ModuleOp module, llvm::raw_ostream &os, const PrintOptions &options = {});

@@ -9,6 +9,7 @@
 #include "compiler/Template/TemplateTraits.h"
 #include "heddle/template.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 
 using namespace heddle;
 using namespace mlir;
@@ -20,6 +21,31 @@ static bool readLine(std::string &line) {
   while ((c = getc_unlocked(stdin)) != EOF && c != '\n')
     line += char(c);
   return c != EOF || !line.empty();
+}
+
+static void printInfo(const std::vector<std::string> &names, const TemplateTraits &traits, llvm::raw_ostream &os) {
+  os << "templates:";
+  for (const std::string &one : names)
+    os << " " << one;
+  os << "\nsystem: " << (traits.system ? "yes" : "no") << "\nparts: " << (traits.parts ? "yes" : "no")
+     << "\narguments: " << traits.arguments << "\ntool_turn: " << (traits.toolTurn ? "yes" : "no")
+     << "\nturn_end: " << (traits.turnEnd.empty() ? "none" : traits.turnEnd) << "\n";
+}
+
+static void printInfoJson(const std::vector<std::string> &names, const TemplateTraits &traits, llvm::raw_ostream &os) {
+  llvm::json::Array templates;
+  for (const std::string &one : names)
+    templates.push_back(llvm::json::fixUTF8(one));
+  llvm::json::Value end = nullptr;
+  if (!traits.turnEnd.empty())
+    end = llvm::json::fixUTF8(traits.turnEnd);
+  os << llvm::json::Value(llvm::json::Object{{"templates", std::move(templates)},
+                                             {"system", traits.system},
+                                             {"parts", traits.parts},
+                                             {"arguments", traits.arguments},
+                                             {"tool_turn", traits.toolTurn},
+                                             {"turn_end", std::move(end)}})
+     << "\n";
 }
 
 int heddle::runTemplate(const Console &console, const std::string &name, const std::string &chosen, bool json,
@@ -54,12 +80,7 @@ int heddle::runTemplate(const Console &console, const std::string &name, const s
   if (info) {
     TemplateTraits traits =
         probeTemplate(*runner, [&](const std::string &text) { return templates.firstSpecial(text); });
-    console.out << "templates:";
-    for (const std::string &one : runner->names())
-      console.out << " " << one;
-    console.out << "\nsystem: " << (traits.system ? "yes" : "no") << "\nparts: " << (traits.parts ? "yes" : "no")
-                << "\narguments: " << traits.arguments << "\ntool_turn: " << (traits.toolTurn ? "yes" : "no")
-                << "\nturn_end: " << (traits.turnEnd.empty() ? "none" : traits.turnEnd) << "\n";
+    json ? printInfoJson(runner->names(), traits, console.out) : printInfo(runner->names(), traits, console.out);
     return Ok;
   }
   int code = Ok;

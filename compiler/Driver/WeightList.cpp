@@ -40,7 +40,7 @@ int heddle::listWeights(const Console &console, const CompileOptions &options, c
   import.weightsOptional = import.weightsInvented = import.headersOnly = true;
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   DiagnosticSink sink;
-  if (!canRead(import, sink) || !openGgufModel(import, sink)) {
+  if (!canRead(import, sink) || !findModel(import, sink)) {
     sink.print(console.err);
     return failedWith(sink);
   }

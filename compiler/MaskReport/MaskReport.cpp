@@ -1,6 +1,6 @@
 //===- MaskReport.cpp - heddle mask: gather, count, write -----------------===//
 //
-//   1. the attentions of @run, those alike together
+//   1. the attentions of @run or another entry, those alike together
 //   2. what their masks read: given data, the model's defaults, or an example
 //   3. their cursors, compiled and walked over the grid: what is seen, visited, tested
 //
@@ -17,6 +17,7 @@
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/MaskReport/MaskCursor.h"
 #include "dialects/Model/IR/Names.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -105,6 +106,8 @@ private:
   FailureOr<Tensor> parameter(StringRef name);
   Role roleOf(BlockArgument argument);
   Tensor example(Role role, ModelTensorType type, std::vector<int64_t> shape, std::string &about);
+  void bindState(BlockArgument state);
+  bool bindPlaces(BlockArgument argument, const std::vector<int64_t> &shape);
   bool evaluate(Value v, std::string &why);
   void inputsOf(Value v, llvm::SetVector<Value> &inputs, llvm::DenseSet<Value> &seen);
   int64_t length(const Size &form) { return form.evaluate(e.dims).value_or(1); }
@@ -204,14 +207,27 @@ LogicalResult Gatherer::readGiven(std::string &error) {
   return success();
 }
 
-/// Gives every dim of the function's inputs a length: the input's, that of --dims, or the default within its bound.
-LogicalResult Gatherer::chooseDims(std::string &error) {
+/// The dims of the function's inputs and states.
+static std::set<std::string> dimsOf(func::FuncOp function) {
   std::set<std::string> names;
-  for (BlockArgument a : run.getArguments())
-    if (auto type = dyn_cast<ModelTensorType>(a.getType()))
-      for (const Size &s : type.getSizes())
-        for (const std::string &d : s.dims())
-          names.insert(d);
+  for (Type type : function.getArgumentTypes()) {
+    auto tensor = dyn_cast<ModelTensorType>(type);
+    auto state = dyn_cast<model::StateType>(type);
+    for (const Size &s : tensor ? tensor.getSizes() : state ? state.getSizes() : SmallVector<Size>())
+      for (const std::string &d : s.dims())
+        names.insert(d);
+  }
+  return names;
+}
+
+/// Gives every dim of the function's inputs a length: the input's, that of --dims, or the default within its bound. A
+/// step has one new position after as many as make the default; the states hold just these.
+LogicalResult Gatherer::chooseDims(std::string &error) {
+  std::set<std::string> names = dimsOf(run);
+  bool isStep = run.getName() == "step" || run.getName() == "batch";
+  if (isStep)
+    for (StringRef name : model::kStepDims)
+      names.insert(name.str());
   auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
   for (auto &[name, n] : look.dims) {
     if (!names.count(name)) {
@@ -223,9 +239,26 @@ LogicalResult Gatherer::chooseDims(std::string &error) {
       return failure();
     }
   }
+  int64_t longest = look.length; // of a text
+  if (bounds)
+    for (NamedAttribute bound : bounds)
+      longest = std::min(longest, cast<IntegerAttr>(bound.getValue()).getInt());
+  if (isStep) {
+    int64_t fresh = e.dims.emplace(model::kNewDim, 1).first->second;
+    int64_t past = e.dims.emplace(model::kPastDim, std::max<int64_t>(0, longest - fresh)).first->second;
+    int64_t capacity = e.dims.emplace(model::kCapacityDim, past + fresh).first->second;
+    if (capacity < past + fresh) {
+      error = "capacity=" + std::to_string(capacity) + " is less than past + new = " + std::to_string(past + fresh);
+      return failure();
+    }
+  }
   for (const std::string &name : names) {
     auto bound = bounds ? bounds.getAs<IntegerAttr>(name) : IntegerAttr();
-    int64_t n = name == "B" ? 1 : bound ? std::min(look.length, bound.getInt()) : look.length;
+    bool texts = name == model::kSlotsDim || name == model::kAskedDim; // as many as the batch, which comes before
+    int64_t n = name == "B" ? 1
+                : texts     ? e.dims.try_emplace("B", 1).first->second
+                : bound     ? std::min(look.length, bound.getInt())
+                            : look.length;
     e.dims.emplace(name, n);
     if (bound && e.dims[name] > bound.getInt()) {
       error = name + "=" + std::to_string(e.dims[name]) + " is past its bound " + std::to_string(bound.getInt());
@@ -253,6 +286,43 @@ LogicalResult Gatherer::bindGiven(BlockArgument a, ModelTensorType type, Tensor 
   return success();
 }
 
+/// What a state holds that masks read: an example, as if past calls had given it. Others stay zeros.
+void Gatherer::bindState(BlockArgument state) {
+  auto name = run.getArgAttrOfType<StringAttr>(state.getArgNumber(), "model.state");
+  if (!name)
+    return;
+  e.setState(state, name.str());
+  auto type = cast<model::StateType>(state.getType());
+  std::vector<int64_t> shape;
+  for (const Size &s : type.getSizes())
+    shape.push_back(length(s));
+  Role role = roleOf(state);
+  if (role == Role::None || product(shape) >= int64_t(1) << 24)
+    return;
+  MaskData &source = sources[describeTensor(state)];
+  source.name = describeTensor(state);
+  source.source = "example";
+  auto rows = ModelTensorType::get(run.getContext(), type.getSizes(), type.getElementType());
+  states[name.str()] = example(role, rows, shape, source.about);
+}
+
+/// Which slot each row of @batch is, and how many positions it has: the rows are slots 0, 1, ..., all of them `past`
+/// long. False where the argument says neither.
+bool Gatherer::bindPlaces(BlockArgument argument, const std::vector<int64_t> &shape) {
+  for (Operation *user : argument.getUsers()) {
+    auto append = dyn_cast<model::AppendOp>(user);
+    bool slots = append && append.getSlots() == argument;
+    if (!append || (!slots && append.getStarts() != argument))
+      continue;
+    Tensor t = Tensor::zeros(Tensor::Kind::Int, shape);
+    for (int64_t i = 0; i < t.count(); ++i)
+      t.ints[i] = slots ? i : e.dims.at(model::kPastDim.str());
+    e.set(argument, std::move(t));
+    return true;
+  }
+  return false;
+}
+
 LogicalResult Gatherer::bind(std::string &error) {
   if (failed(readGiven(error)) || failed(chooseDims(error)))
     return failure();
@@ -262,8 +332,10 @@ LogicalResult Gatherer::bind(std::string &error) {
   });
   for (BlockArgument a : run.getArguments()) {
     auto type = dyn_cast<ModelTensorType>(a.getType());
-    if (!type)
+    if (!type) {
+      bindState(a);
       continue;
+    }
     std::string name = describeTensor(a);
     MaskData &source = sources[name];
     source.name = name;
@@ -276,6 +348,8 @@ LogicalResult Gatherer::bind(std::string &error) {
         return failure();
     } else if (run.getArgAttr(a.getArgNumber(), "model.default")) {
       source.source = "default"; // not passed, so that the model's own default is evaluated
+    } else if (bindPlaces(a, shape)) {
+      source.source = "computed";
     } else if (product(shape) < int64_t(1) << 24) {
       source.source = "example";
       e.set(a, example(roleOf(a), type, shape, source.about));
@@ -499,9 +573,16 @@ static LogicalResult simplify(ModuleOp module, llvm::ArrayRef<attn::SdpaOp> dist
   return success();
 }
 
-/// `heddle mask`: imports the model without its weights, binds dims and example data, compiles the masks, and prints
-/// the report as text, JSON or a picture. Returns the exit code.
-int heddle::showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+/// Why a model has no cached step, as far as the passes have said; empty: they have not.
+static std::string missingBecause(ModuleOp module) {
+  auto why = module->getAttrOfType<ArrayAttr>("model.step_report");
+  auto first = why && !why.empty() ? dyn_cast<StringAttr>(why[0]) : StringAttr();
+  return first ? "; no cached step: " + escaped(first.getValue(), 1000) : "";
+}
+
+/// Imports the model without its weights, binds dims and example data, compiles the masks and counts what they see.
+int heddle::gatherMasks(const Console &console, const CompileOptions &options, const InspectOptions &look,
+                        MaskReport &report) {
   if (!look.input.empty())
     if (int missing = canRead(console, look.input))
       return missing;
@@ -513,9 +594,15 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
   OwningOpRef<ModuleOp> module = load(console, *context, import, code);
   if (!module)
     return code;
-  auto run = module->lookupSymbol<func::FuncOp>("run");
+  if (look.entry != "run") {
+    CompileOptions derived = options;
+    derived.pipeline.slots = look.entry == "batch" ? "require" : "none";
+    if (int failed = runStages(console, *module, sharedStages(), "entries", derived))
+      return failed;
+  }
+  auto run = module->lookupSymbol<func::FuncOp>(look.entry);
   if (!run)
-    return console.complain(Error::BadStage, "the module has no function @run");
+    return console.complain(Error::BadStage, "the module has no function @" + look.entry + missingBecause(*module));
   DiagnosticSink sink;
   PassMessages messages(*context, sink, Error::BadInput);
   llvm::scope_exit print([&] { sink.print(console.err); });
@@ -524,8 +611,8 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
   if (failed(gatherer.bind(error)))
     return error.empty() ? failedWith(sink) : console.complain(Error::BadInput, error);
 
-  MaskReport report;
   report.model = escaped(options.import.path, 4096);
+  report.entry = look.entry;
   report.dims = gatherer.dims();
   std::vector<attn::SdpaOp> distinct;
   run.walk([&](attn::SdpaOp op) {
@@ -563,6 +650,14 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
     for (auto [i, n] : llvm::enumerate(drawn))
       gatherer.count(report.attentions[n], *cursors, i, distinct[n], masks[i]);
   }
+  return Ok;
+}
+
+/// `heddle mask`: prints the report as text, JSON or a picture. Returns the exit code.
+int heddle::showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+  MaskReport report;
+  if (int failed = gatherMasks(console, options, look, report))
+    return failed;
   if (look.json)
     writeMaskJson(report, console.out);
   else if (look.output != "-") // then the SVG goes to standard output

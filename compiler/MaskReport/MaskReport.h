@@ -95,7 +95,7 @@ struct AttentionReport {
 };
 
 struct MaskReport {
-  std::string model;
+  std::string model, entry; ///< entry: the function
   std::map<std::string, int64_t> dims;
   std::vector<AttentionReport> attentions;
 };
@@ -104,6 +104,9 @@ struct MaskReport {
 std::string describeMask(mlir::Value mask);
 std::string describeTensor(mlir::Value tensor);
 MaskBounds boundsOf(attn::SdpaOp op, mlir::Value mask, int64_t rowTile);
+
+/// Fills `report` as `heddle mask` does. Returns the exit code; on failure everything has been said.
+int gatherMasks(const Console &console, const CompileOptions &options, const InspectOptions &look, MaskReport &report);
 
 /// With `pictures` false: words and numbers only.
 void writeMaskText(const MaskReport &report, bool pictures, llvm::raw_ostream &os);

@@ -126,7 +126,7 @@ static void counts(const AttentionReport &r, llvm::raw_ostream &os) {
 
 void heddle::writeMaskText(const MaskReport &report, bool pictures, llvm::raw_ostream &os) {
   if (report.attentions.empty())
-    os << "no attention in this model\n";
+    os << "no attention in " << (report.entry == "run" ? "this model" : "@" + report.entry) << "\n";
   for (auto [n, r] : llvm::enumerate(report.attentions)) {
     os << (n ? "\n" : "") << "attention " << n << ", " << r.layers << (r.layers == 1 ? " layer: " : " layers: ")
        << r.written << "\n";
@@ -242,7 +242,9 @@ void heddle::writeMaskJson(const MaskReport &report, llvm::raw_ostream &os) {
     }
     attentions.push_back(std::move(o));
   }
-  os << llvm::json::Value(
-            Object{{"model", report.model}, {"dims", std::move(dims)}, {"attentions", std::move(attentions)}})
+  os << llvm::json::Value(Object{{"model", report.model},
+                                 {"entry", report.entry},
+                                 {"dims", std::move(dims)},
+                                 {"attentions", std::move(attentions)}})
      << "\n";
 }

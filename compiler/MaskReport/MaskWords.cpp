@@ -66,7 +66,8 @@ static std::string within(Value v, Level around) {
 static Words wordsOf(Value v) {
   if (auto argument = dyn_cast<BlockArgument>(v)) {
     auto f = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto name = f ? f.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "model.name") : StringAttr();
+    StringRef kind = isa<model::StateType>(v.getType()) ? "model.state" : "model.name";
+    auto name = f ? f.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kind) : StringAttr();
     return {name ? name.getValue().str() : "value"};
   }
   auto form = [](StringRef size) -> Words { return {size.str(), llvm::all_of(size, llvm::isAlnum) ? Atom : Sum}; };
@@ -77,6 +78,8 @@ static Words wordsOf(Value v) {
         return {name.empty() || op.getValue().getNumElements() == 1 ? elements(op.getValue()) : name.str()};
       })
       .Case([](model::ParamOp op) -> Words { return {op.getName().str()}; })
+      .Case([](model::AppendOp op) -> Words { return {"(past, " + wordsOf(op.getRows()).text + ")"}; })
+      .Case([](model::LoadOp op) { return wordsOf(op.getState()); })
       .Case([&](model::SizeOp op) { return form(op.getSize()); })
       .Case([](model::RangeOp op) -> Words {
         return {"range(" + (op.getFrom() == "0" ? "" : op.getFrom().str() + ", ") + op.getTo().str() + ")"};

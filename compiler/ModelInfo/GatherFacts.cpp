@@ -226,7 +226,8 @@ void Gatherer::readAsModel() {
     import.weightsOptional = import.weightsInvented = true;
     DiagnosticSink guesses;
     std::unique_ptr<MLIRContext> again = makeContext();
-    importModel(*again, import, guesses);
+    if (findModel(import, guesses))
+      importModel(*again, import, guesses);
     if (!guesses.hasErrors())
       listMissing(needed);
     return;
@@ -241,19 +242,20 @@ void Gatherer::readAsModel() {
     if (auto positions = roles.getAs<IntegerAttr>("context"))
       facts.context = positions.getInt();
   }
-  if (!facts.tensors.empty())
-    return;
   // A description names its files.
   std::vector<std::string> files;
-  if (auto list = m->getAttrOfType<ArrayAttr>("model.weights"))
+  if (auto list = facts.tensors.empty() ? m->getAttrOfType<ArrayAttr>("model.weights") : ArrayAttr())
     for (StringAttr file : list.getAsRange<StringAttr>())
       files.push_back(file.str());
-  if (absl::StatusOr<WeightStore> store = WeightStore::openFiles(files); store.ok())
+  if (absl::StatusOr<WeightStore> store = WeightStore::openFiles(files); !files.empty() && store.ok())
     addTensors(*store);
+  addCosts(options, m, facts);
 }
 
 ModelFacts Gatherer::run() {
   facts.path = path;
+  for (const AdapterChoice &adapter : options.import.adapters)
+    facts.adapters.push_back(adapter.text());
   bool inputIsText = options.import.text.has_value();
   folder = isDirectory ? path : path::parent_path(path).str();
   folder = folder.empty() ? "." : folder;
@@ -261,7 +263,7 @@ ModelFacts Gatherer::run() {
   bool tensorsAlone =
       !isDirectory && !inputIsText && (file.ends_with(".safetensors") || file.ends_with(".safetensors.index.json"));
   if (!isDirectory && !inputIsText && file.ends_with(".gguf")) {
-    if (!addGgufFacts(path, facts))
+    if (!addGgufFacts(path, options.import.families, facts))
       return std::move(facts);
     facts.kind = "a GGUF file";
     readAsModel();

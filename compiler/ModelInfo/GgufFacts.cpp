@@ -1,10 +1,13 @@
 //===- GgufFacts.cpp - what a GGUF file says of its model -----------------===//
 // The metadata as they stand: also of architectures that no family describes.
 
-#include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/Gguf/ConfigText.h"
+#include "compiler/Gguf/GgufFolder.h"
+#include "compiler/Import/Import.h"
+#include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/ModelInfo/ModelFacts.h"
+#include "compiler/SideFiles/Licence.h"
 #include "compiler/Weights/Files/Problem.h"
-#include "compiler/Weights/Gguf/GgufFile.h"
 #include <algorithm>
 
 using namespace heddle;
@@ -26,7 +29,23 @@ static std::optional<int64_t> numberOfKey(const GgufFile &file, StringRef key) {
   return value->integer();
 }
 
-bool heddle::addGgufFacts(const std::string &path, ModelFacts &facts) {
+/// The family whose description is taken, by the row of the architecture; "" where there is no row, or the family is
+/// none that is known.
+static std::string familyOf(const GgufFile &file, const FamilyLibrary &families) {
+  absl::StatusOr<GgufArchitecture> architecture = architectureOf(file);
+  if (!architecture.ok())
+    return "";
+  absl::StatusOr<MadeText> config = makeConfig(file, *architecture, GgufTokenIds());
+  if (!config.ok())
+    return "";
+  DiagnosticSink quiet;
+  SourceFile source("config.json", config->text);
+  std::optional<JsonValue> made = parseJson(source, quiet);
+  const JsonValue *type = made ? made->find("model_type") : nullptr;
+  return type && type->isString() ? familyFor(type->string, families).value_or("") : "";
+}
+
+bool heddle::addGgufFacts(const std::string &path, const FamilyLibrary &families, ModelFacts &facts) {
   absl::StatusOr<GgufFile> file = GgufFile::open(path);
   if (!file.ok()) {
     facts.problems.push_back({true, errorOf(file.status()), textOf(file.status())});
@@ -40,10 +59,8 @@ bool heddle::addGgufFacts(const std::string &path, ModelFacts &facts) {
   }
   facts.modelType = textOfKey(*file, "general.architecture");
   facts.name = textOfKey(*file, "general.name");
-  facts.licence = textOfKey(*file, "general.license");
-  for (StringRef key : {"general.license.name", "general.license.link"})
-    if (std::string more = textOfKey(*file, key); !more.empty())
-      facts.licence += (facts.licence.empty() ? "" : ", ") + more;
+  facts.family = familyOf(*file, families);
+  facts.licence = licenceOfCard(makeCard(*file));
   if (!facts.licence.empty())
     facts.licenceFrom = "general.license";
   static constexpr std::pair<const char *, StringRef> kSizes[] = {

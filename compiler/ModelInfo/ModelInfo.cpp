@@ -33,6 +33,8 @@ int heddle::showInfo(const Console &console, const CompileOptions &options, bool
         code = console.complain(problem.code, problem.message);
     return code == Ok ? console.complain(Error::NoModel, path + ": there is no model") : code;
   }
+  if (!facts.wrongDims.empty())
+    return console.complain(Error::NothingNamed, "--dims: " + facts.wrongDims);
   json ? printFactsJson(facts, console.out) : printFacts(facts, everyTensor, console.out);
   return Ok;
 }

@@ -46,7 +46,33 @@ static std::string sizeText(uint64_t bytes) {
   return "";
 }
 
-static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
+/// "1.94 G": three digits.
+static std::string countText(int64_t count) {
+  double value = double(count);
+  for (const char *unit : {"", " k", " M", " G", " T"}) {
+    if (value < 1000 || StringRef(unit) == " T")
+      return llvm::formatv(!*unit          ? "{0:F0}{1}"
+                           : value >= 99.5 ? "{0:F0}{1}"
+                           : value >= 9.95 ? "{0:F1}{1}"
+                                           : "{0:F2}{1}",
+                           value, unit)
+          .str();
+    value /= 1000;
+  }
+  return "";
+}
+
+/// What calls take, a line each. Lengths that the words do not say come after them.
+static std::string costText(const CostFact &cost) {
+  std::string lengths;
+  for (const auto &[dim, length] : cost.dims)
+    if (!llvm::is_contained<StringRef>({"B", "new", "past", "capacity"}, dim) || (dim == "B" && length != 1))
+      lengths += (lengths.empty() ? "" : ", ") + dim + "=" + std::to_string(length);
+  return cost.what + (lengths.empty() ? "" : " (" + lengths + ")") + ": " + countText(cost.operations) +
+         " operations, " + sizeText(uint64_t(cost.bytes)) + " read";
+}
+
+static std::string printedShape(llvm::ArrayRef<int64_t> shape) {
   std::string text;
   for (int64_t length : shape)
     text += (text.empty() ? "" : ", ") + std::to_string(length);
@@ -74,7 +100,7 @@ static void printTensors(const ModelFacts &facts, bool every, llvm::raw_ostream 
   std::map<std::string, size_t> known;
   for (const TensorFact &tensor : facts.tensors) {
     std::string name = escaped(every ? tensor.name : withoutNumbers(tensor.name), 4096);
-    std::string key = name + shapeText(tensor.shape) + tensor.type;
+    std::string key = name + printedShape(tensor.shape) + tensor.type;
     auto [at, fresh] = known.insert({every ? std::to_string(rows.size()) : key, rows.size()});
     if (fresh)
       rows.push_back({name, {&tensor, 0, 0}});
@@ -85,13 +111,13 @@ static void printTensors(const ModelFacts &facts, bool every, llvm::raw_ostream 
   size_t names = 6, shapes = 5, types = 4;
   for (const auto &[name, like] : rows) {
     names = std::max(names, name.size());
-    shapes = std::max(shapes, shapeText(like.first->shape).size());
+    shapes = std::max(shapes, printedShape(like.first->shape).size());
     types = std::max(types, like.first->type.size());
   }
   auto cell = [](StringRef text, size_t width) { return llvm::left_justify(text, unsigned(width + 2)); };
   os << "\n" << cell("tensor", names) << cell("shape", shapes) << cell("type", types) << "bytes\n";
   for (const auto &[name, like] : rows)
-    os << cell(name, names) << cell(shapeText(like.first->shape), shapes) << cell(like.first->type, types)
+    os << cell(name, names) << cell(printedShape(like.first->shape), shapes) << cell(like.first->type, types)
        << sizeText(like.bytes) << (like.count > 1 ? "  in " + std::to_string(like.count) : "") << "\n";
 }
 
@@ -101,13 +127,15 @@ void heddle::printFacts(const ModelFacts &facts, bool everyTensor, llvm::raw_ost
       os << llvm::left_justify(what, 12) << escaped(text, 4096) << "\n";
   };
   os << escaped(facts.path, 4096) << ": " << facts.kind << "\n";
-  if (facts.kind == "a GGUF file")
-    line("model", facts.modelType + (facts.name.empty() ? "" : ", " + facts.name));
-  else if (!facts.modelType.empty())
-    line("family", (facts.family.empty() ? "none known" : facts.family) + " (model type " + facts.modelType +
+  bool isGguf = facts.kind == "a GGUF file";
+  if (!facts.modelType.empty())
+    line("family", (facts.family.empty() ? "none known" : facts.family) +
+                       (isGguf ? " (architecture " : " (model type ") + facts.modelType +
                        (facts.classes.empty() ? "" : ", " + llvm::join(facts.classes, ", ")) + ")");
-  else
+  if (isGguf || facts.modelType.empty())
     line("name", facts.name);
+  for (const std::string &adapter : facts.adapters)
+    line("adapter", adapter);
   std::map<std::string, Total> types = totals(facts);
   Total all;
   for (const auto &[name, type] : types) {
@@ -146,6 +174,10 @@ void heddle::printFacts(const ModelFacts &facts, bool everyTensor, llvm::raw_ost
                      : errors         ? "no, for " + plural(errors, "reason") + "; heddle check " + facts.path +
                                             " says where, and what helps"
                                       : "no");
+  for (const CostFact &cost : facts.costs)
+    line(&cost == facts.costs.data() ? "cost" : "", costText(cost));
+  if (facts.compiles())
+    line("report", "heddle report " + facts.path + " shows its cost, memory, masks and passes as a page");
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < facts.problems.size() && i < kShown; ++i)
     line(facts.problems[i].isError ? "" : "warning", StringRef(facts.problems[i].message).split('\n').first.str());
@@ -174,6 +206,10 @@ void heddle::printFactsJson(const ModelFacts &facts, llvm::raw_ostream &os) {
         json.value(text(one));
     });
     json.attribute("family", orNull(facts.family));
+    json.attributeArray("adapters", [&] {
+      for (const std::string &adapter : facts.adapters)
+        json.value(text(adapter));
+    });
     json.attribute("license", orNull(facts.licence));
     json.attribute("license_from", orNull(facts.licenceFrom));
     json.attribute("parameters", int64_t(numbers));
@@ -213,6 +249,21 @@ void heddle::printFactsJson(const ModelFacts &facts, llvm::raw_ostream &os) {
           json.attribute("kind", problem.isError ? "error" : "warning");
           json.attribute("code", problem.isError ? llvm::json::Value(codeOf(problem.code)) : nullptr);
           json.attribute("message", text(problem.message));
+        });
+    });
+    json.attributeArray("costs", [&] {
+      for (const CostFact &cost : facts.costs)
+        json.object([&] {
+          json.attribute("entry", cost.entry);
+          json.attribute("what", cost.what);
+          json.attributeObject("dims", [&] {
+            for (const auto &[dim, length] : cost.dims)
+              json.attribute(dim, length);
+          });
+          json.attribute("operations", cost.operations);
+          json.attribute("bytes", cost.bytes);
+          json.attribute("operations_form", cost.operationsForm);
+          json.attribute("bytes_form", cost.bytesForm);
         });
     });
     json.attributeArray("needs", [&] {

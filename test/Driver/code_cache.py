@@ -1,7 +1,8 @@
 """What --code-cache keeps: `code_cache.py HEDDLE MODEL WORK`. One line a failure, then `N passed, N failed`.
 
 A program is the same bytes without a cache, with an empty one, with a full one and with a damaged one; code for another processor and
-of another compiler is not taken; a folder that cannot be made changes nothing."""
+of another compiler is not taken; a folder that cannot be made changes nothing. PTX, and kernels for the emulator, are kept likewise."""
+import json
 import os
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ cache = os.path.join(work, "cache")
 names = lambda: sorted(os.listdir(cache))
 
 
-def program(*flags, tool=heddle):
+def program(*flags, tool=heddle, model=model):
     """The bytes of the program; None if there is none."""
     out = os.path.join(work, "program")
     if os.path.exists(out):
@@ -69,4 +70,21 @@ os.symlink(os.path.realpath(os.path.join(os.path.dirname(heddle), os.pardir, "li
 check(program(flag, tool=os.path.join(home, "bin", "heddle")) == plain and len(set(names()) - before) == len(full), "another compiler takes code of the first")
 put("file", b"")
 check(program("--code-cache=" + os.path.join(cache, "file", "more")) == plain, "a folder that cannot be made: another program")
+
+# Kernels of a device: a text for each chip, and the first chip's kernels for the emulator. Exchanged texts are another program.
+shutil.rmtree(cache)
+small = os.path.join(work, "small.json")
+with open(small, "w") as f:
+    json.dump({"heddle": 1, "inputs": {"x": "f32[n,32]"}, "body": [{"y": {"softmax": "=x + 1"}}], "outputs": ["y"]}, f)
+device = ["--target=cuda", "--mcpu=sm_80+sm_90a", "--emulate"]
+plain = program(*device, model=small)
+check(plain is not None and program(flag, *device, model=small) == plain, "a device, an empty cache: another program")
+full = {name: entry(name) for name in names()}
+check(program(flag, *device, model=small) == plain and {name: entry(name) for name in names()} == full, "a device, a full cache: another program, or other entries")
+texts = [name for name in full if b".visible .entry" in full[name] and not full[name].startswith(b"\x7fELF")]
+check(len(texts) == 2, "a device: %d texts are kept" % len(texts))
+first, second = texts
+put(first, full[second])
+put(second, full[first])
+check(program(flag, *device, model=small) != plain, "a device: exchanged texts change nothing: they are not taken")
 sys.exit(finish())

@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 parser = argparse.ArgumentParser()
@@ -103,7 +104,7 @@ def main():
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
     binary, beside = os.path.join(options.work, "model"), os.path.join(options.work, "beside")
-    made = run(options.heddle, "compile", EXAMPLE, "-o", binary)
+    made = run(options.heddle, "compile", EXAMPLE, "-o", binary, *cached.flags(options.heddle))
     check(made.returncode == 0 and made.stderr == "", "compile: " + made.stderr)
     whole = run(binary, "--verify")
     good = r"verified: the card, the tokenizer and .* of weights in \d+ blocks\n"
@@ -130,7 +131,7 @@ def main():
     print("%d of %d flips found" % (found, options.count))
 
     # A side file of weights is looked at by every call that needs it.
-    made = run(options.heddle, "compile", EXAMPLE, "--no-embed", "-o", beside)
+    made = run(options.heddle, "compile", EXAMPLE, "--no-embed", "-o", beside, *cached.flags(options.heddle))
     check(made.returncode == 0 and made.stderr == "", "compile --no-embed: " + made.stderr)
     check(run(beside, "--verify").stdout == whole.stdout, "--no-embed: %s" % run(beside, "--verify"))
     for _ in range(10):

@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 HEDDLE, WORK = sys.argv[1:]
@@ -105,7 +106,7 @@ def program(example, beside):
     for name, content in {"tokenizer.json": file, **beside}.items():
         with open(os.path.join(home, name), "w", encoding="utf-8") as f:
             json.dump(content, f)
-    subprocess.run([HEDDLE, "compile", home, "-o", os.path.join(home, "model")], check=True, stderr=subprocess.PIPE)
+    subprocess.run([HEDDLE, "compile", home, "-o", os.path.join(home, "model"), *cached.quick(HEDDLE)], check=True, stderr=subprocess.PIPE)
     return lambda *words: subprocess.run([os.path.join(home, "model"), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

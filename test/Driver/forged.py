@@ -98,7 +98,11 @@ for old, new in (('model.name = "y"', 'model.name = "y\\0Aparameters 5"'), ('mod
     check(old in stage, "the stage has " + old)
     refused("stage " + new, write("stage", {"model.mlir": stage.replace(old, new)}) + "/model.mlir", b"H0381")
 
-# Licences, which only the text of a stage can have.
+# Licences: of a model card, which shows what cannot be printed, and of the text of a stage.
+for text in TEXTS[3:9:2]:
+    carded = write("carded", dict(linear(), **{"README.md": "---\nlicense: \"%s\"\n---\n" % text}))
+    got = same("the card's licence %r" % text, carded + "/model.json", good).get("license", "")
+    check(got.isprintable() and (got == text or not text.isprintable()), "the card's licence %r: info has %r" % (text, got))
 for text in TEXTS[:9:2]:
     forged = write("licence", {"model.mlir": stage.replace('model.name =', 'model.license = "%s", model.name =' % quoted(text), 1)})
     check(same("licence %r" % text, forged + "/model.mlir", good).get("license") == text, "licence %r: info has another" % text)

@@ -3,6 +3,7 @@
 What it says is compared with the files themselves, which are made here: names, numbers, bytes, licence."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import tensors
 from checks import check, finish
 
@@ -133,7 +135,20 @@ for name, kind in (("llama-q4_k_m", "Q4_K"), ("bert-q8_0", "Q8_0"), ("gpt-oss-mx
         break
     said = info(path, "--json")
     check(said["kind"] == "a GGUF file" and said["compiles"] and kind in said["types"] and said["tokenizer"] == "in the file", "%s: %s" % (name, {k: v for k, v in said.items() if k != "tensors"}))
+    family = {"llama": "llama", "bert": "bert", "gpt": "gpt_oss", "stories260k": "llama"}[name.split("-")[0]]
+    check(said["family"] == family, "%s: the family is %s" % (name, said["family"]))
+    has(info(path), "family      %s (architecture " % family)
+    weights = json.loads(subprocess.run([heddle, "weights", path, "--json"], capture_output=True, text=True, timeout=60).stdout)
+    check({w["dtype"] for w in weights} <= set(said["types"]) and kind in {w["dtype"] for w in weights}, "%s: the weights are of %s" % (name, {w["dtype"] for w in weights}))
+    missing = [w["name"] for w in weights if not w["stored"] and not w.get("optional")]
+    check(not missing, "%s: %s are missing" % (name, missing))
     check(said["bytes"] < os.path.getsize(path) and said["parameters"] > 1000 and said["context"], "%s: sizes" % name)
+
+# An adapter alone is its base with the adapter.
+ADAPTER = os.path.join(EXAMPLES, "contrary")
+ran = subprocess.run([heddle, "info", ADAPTER, "--json"], capture_output=True, text=True, timeout=60)
+said = json.loads(ran.stdout)
+check(said["adapters"] == [ADAPTER + ":1"] and said["family"] == "bert" and said["compiles"] and "is a LoRA adapter" in ran.stderr, "an adapter: %s" % ran.stderr)
 
 # What is no model.
 write(at("text.txt"), "not a model")
@@ -141,8 +156,30 @@ info(at("text.txt"), status=1)
 os.mkdir(at("empty"))
 has(info(at("empty"), status=1), "H0106")
 info(at("nowhere"), status=5)
-subprocess.run([heddle, "compile", os.path.join(EXAMPLES, "dates", "model.json"), "-o", at("program")], check=True)
+subprocess.run([heddle, "compile", os.path.join(EXAMPLES, "dates", "model.json"), "-o", at("program"), *cached.flags(heddle)], check=True)
 has(info(at("program"), status=1), "program info")
+
+# What a call takes: the forms of the program's card, at the lengths that are said.
+dates = os.path.join(EXAMPLES, "dates", "model.json")
+with open(at("program"), "rb") as f:
+    card = re.search(rb"heddle-card 1\nname .*?\nend\n", f.read(), re.S)[0].decode()
+forms = {name: (re.search(r"^flops (.*)$", entry, re.M)[1], re.search(r"^reads (.*)$", entry, re.M)[1])
+         for name, entry in re.findall(r"^entry (\w+)\n(.*?)(?=^entry |^end$)", card, re.M | re.S)}
+costs = info(dates, "--json")["costs"]
+check([(c["entry"], c["what"]) for c in costs] == [("once", "a source"), ("step", "a prompt of 16 tokens"), ("step", "then a new token")], "costs: %s" % costs)
+for cost in costs:
+    check((cost["operations_form"], cost["bytes_form"]) == forms[cost["entry"]], "the card has %s, info %s" % (forms[cost["entry"]], cost))
+    lengths = dict(cost["dims"], min=min, max=max)
+    check((eval(cost["operations_form"], {}, lengths), eval(cost["bytes_form"], {}, lengths)) == (cost["operations"], cost["bytes"]), "numbers of %s" % cost)
+check([(c["dims"].get("S"), c["dims"].get("new"), c["dims"].get("past")) for c in costs] == [(48, None, None), (48, 16, 0), (48, 1, 15)], "lengths: %s" % costs)
+shorter = info(dates, "--dims", "T=9,S=7", "--json")["costs"]
+check(shorter[1]["dims"]["new"] == 9 and shorter[0]["operations"] < costs[0]["operations"], "--dims: %s" % shorter)
+halves = info(dates, "--dtype=bf16", "--json")["costs"]
+check(all(h["bytes"] < c["bytes"] and h["operations"] == c["operations"] for h, c in zip(halves, costs)), "bf16: %s" % halves)
+has(info(dates), "cost        a source (S=48): ", "then a new token (S=48): ")
+has(info(dates, "--dims", "R=2", status=1), "H0121", "no dim 'R'")
+has(info(dates, "--dims", "T=99", status=1), "past its bound 16")
+check(len(info(os.path.join(EXAMPLES, "seed000_encoder", "model.json"), "--json")["costs"]) == 1, "a call of an encoder")
 
 # Of a hundred gigabytes only headers are read.
 os.mkdir(at("large"))

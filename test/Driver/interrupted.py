@@ -8,9 +8,11 @@ import time
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 heddle, model, work = sys.argv[1:]
+COMPILE = [heddle, "compile", model, "-o", os.path.join(work, "model"), *cached.quick(heddle)]
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 
 
@@ -33,14 +35,14 @@ def left():
 
 def start(*flags, **how):
     # Whoever runs the test may ignore some of them, and that would be inherited.
-    return subprocess.Popen([heddle, "compile", model, "-o", os.path.join(work, "model")] + list(flags), stderr=subprocess.PIPE, text=True,
+    return subprocess.Popen(COMPILE + list(flags), stderr=subprocess.PIPE, text=True,
                             preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in SIGNALS] and None, **how)
 
 
 def wait_ignoring(number, stage):
     """A compilation for which `number` was ignored when it began, as by nohup, and gets it at `stage` and later."""
     fresh()
-    process = subprocess.Popen([heddle, "compile", model, "-o", os.path.join(work, "model")], stderr=subprocess.PIPE, text=True,
+    process = subprocess.Popen(COMPILE, stderr=subprocess.PIPE, text=True,
                                preexec_fn=lambda: signal.signal(number, signal.SIG_IGN) and None)
     wait_for(process, scratch_file(stage))
     while process.poll() is None:

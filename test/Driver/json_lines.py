@@ -6,13 +6,14 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test  # noqa: F401
+import cached
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
 EXAMPLES = os.path.abspath(__file__).rpartition("/test/")[0] + "/examples"
 os.makedirs(work)
 program = os.path.join(work, "stories")
-subprocess.run([heddle, "compile", os.path.join(EXAMPLES, "stories"), "-o", program], check=True)
+subprocess.run([heddle, "compile", os.path.join(EXAMPLES, "stories"), "-o", program, *cached.flags(heddle)], check=True)
 
 
 def run(*words, stdin="", status=0):

@@ -186,6 +186,42 @@ check("1 matrix that is stored as gptq, 4 bits and that %s changes: decoded" % p
 got, said = weights(path("gptq/base"), "--weights-dtype=int8", *("--lora=" + a for a in two))
 check(got is not None and "int8 in groups" in said and "codes of the file, as they are" in said, "merged matrices become codes, the others stay: " + said)
 
+# One layer of two is changed: the other keeps its codes, whatever becomes of the changed matrix; passes change no result
+base = {n.replace("layers.0.", "layers.%d." % i): x for i in range(2) for n, x in llama().items()}
+coded, linears = dict(base), {}
+for n in [n for n in base if "_proj" in n]:
+    pieces, linears[n] = Q.matrix("gptq", random, *base[n].shape, group=32)
+    del coded[n]
+    coded.update({n[:-len(".weight")] + end: x for end, x in pieces.items()})
+q1 = "model.layers.1.self_attn.q_proj"
+change = pair(q1, 2, W, W)
+merged = {n: x for n, x in coded.items() if not n.startswith(q1)}
+merged[q1 + ".weight"] = (linears[q1 + ".weight"].astype(np.float64) + product(change, q1)).astype(np.float32)
+config = {**config, "num_hidden_layers": 2}
+write("layers/base", config, coded)
+write("layers/merged", config, merged)
+adapter("layers/a", change, r=2, lora_alpha=2, target_modules=["q_proj"], layers_to_transform=[1])
+
+
+def codes(*words):
+    """Bytes of codes of the file in a program, and of others."""
+    weights(*words)
+    found = json.loads(run(path("out"), "info", "--json")[1]).get("codes", [])
+    return sum(c["bytes"] for c in found if c["bits"] == 4), sum(c["bytes"] for c in found if c["bits"] == 8)
+
+
+same("one layer of two", path("layers/base"), path("layers/merged"), [path("layers/a")], "--math=wide")
+every = codes(path("layers/base"))[0]
+one = codes(path("layers/merged"))[0]
+check(every > one > 0.8 * every, "the merged directory has all codes but those of one matrix: %d of %d bytes" % (one, every))
+check(codes(path("layers/base"), "--lora=" + path("layers/a"))[0] == one, "with an adapter the same")
+four, eight = codes(path("layers/base"), "--lora=" + path("layers/a"), "--weights-dtype=int8")
+check(four == one and eight > 0, "and what changed becomes codes of 8 bits: %d of %d bytes, %d" % (four, every, eight))
+Q.write(path("in.safetensors"), {"input_ids": random.integers(3, ROWS, (2, 7))})
+for words in ([], ["--dtype=bf16"], ["--weights-dtype=int8"]):
+    status, said = run(heddle, "verify", path("layers/base"), "--lora=" + path("layers/a"), "-i", path("in.safetensors"), "-n", "3", *words)
+    check(status == 0 and "passes compared, all equal" in said, "verify %s: %s" % (words, said))
+
 # The text of a stage names its adapters, as do the program, check and the rule of make
 lora = ["--lora=" + a for a in two]
 status, said = run(heddle, "compile", path("gptq/base"), *lora, "--emit=tiled", "-o", path("text.mlir"))

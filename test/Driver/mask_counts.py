@@ -22,7 +22,7 @@ import tensors  # noqa: E402
 INT, TEXT, BOOL, REAL = int, str, bool, float
 GRID = {"cell": [INT], "visible": [[INT]]}
 INTERVAL = [{"begin": TEXT, "end": TEXT}]
-SHAPE = {"model": TEXT, "dims": None, "attentions": [{
+SHAPE = {"model": TEXT, "entry": TEXT, "dims": None, "attentions": [{
     "mask": TEXT, "simplified": TEXT, "places": [{"file": TEXT, "line": INT, "column": INT, "path": TEXT, "mask_line": INT, "mask_column": INT, "layers": INT}],
     "layers": INT, "batches": INT, "heads": INT, "kv_heads": INT, "key_width": INT, "value_width": INT, "rows": INT, "keys": INT, "key_start": INT,
     "depends_on": {"batch": BOOL, "head": BOOL, "data": [{"name": TEXT, "source": TEXT}]},

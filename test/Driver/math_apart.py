@@ -9,6 +9,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 import tensors
 
 heddle, model, path = sys.argv[1:]
@@ -26,7 +27,7 @@ def main():
     interpreted, compiled = {}, {}
     for choice in CHOICES:
         how = ["--dtype=bf16", "--math=linear=%s,attention=%s" % choice]
-        done = subprocess.run([heddle, "compile", model, "-o", path + ".bin", *how], stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([heddle, "compile", model, "-o", path + ".bin", *cached.quick(heddle), *how], stderr=subprocess.PIPE, text=True)
         if done.returncode == 3 and "dots" in choice:
             print("no products of pairs on this processor: skipped")
             return

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
@@ -96,7 +97,7 @@ for kind, (make, words) in KINDS.items():
 # What a binary reads.
 for example, what in {"shapes": "a picture", "sentiment": "tensors"}.items():
     binary = os.path.join(work, example)
-    made = run(heddle, "compile", os.path.join(EXAMPLES, example), "--no-embed", "-o", binary)
+    made = run(heddle, "compile", os.path.join(EXAMPLES, example), "--no-embed", "-o", binary, *cached.quick(heddle))
     check(made.returncode == 0, "compile %s: %s" % (example, made.stderr))
     for kind, (make, words) in KINDS.items():
         odd = os.path.join(work, kind)

@@ -1,7 +1,7 @@
 """What `bench` counts: `profile.py BINARY [GPT2_DIRECTORY]`.
 
 The bytes that a step of a GPT-2 reads are counted here from its config; the lines of `bench --profile` must add up to the
-operations of a call, be as many as the barriers that a call meets, and say no share above 1. Of a model in codes, the products of
+operations of a call, be one for each line of the card with the same place, and say no share above 1. Of a model in codes, the products of
 integers are counted from its config."""
 import json
 import os
@@ -39,6 +39,18 @@ def turns(line):
     return int(re.search(r" turns (\d+) ", line).group(1))
 
 
+def text_of(word):
+    return re.sub("%(..)", lambda m: chr(int(m.group(1), 16)), word)
+
+
+def origin(line):
+    """[place, statement, node, kernels] of a line `phase`."""
+    words = line.split(" # ")[0].partition(" bytes ")[2].split(" ")[1:]
+    at = words.index("by") if "by" in words else len(words)
+    said = dict(zip(words[:at:2], words[1:at:2]))
+    return [text_of(said.get(key, "")) for key in ("at", "in", "of")] + [[text_of(w) for w in words[at + 1:]]]
+
+
 def main():
     binary = os.path.abspath(sys.argv[1])
     text = said(binary, "info", "--card")
@@ -67,6 +79,12 @@ def main():
             rows = figures["profile_" + what]
             lines = card[entry[what]]["phase"]
             met = sum(r["phases"] for r in rows)
+            check([origin(line) for line in lines] == [[r[k] for k in ("place", "statement", "node", "kernels")] for r in rows],
+                  "origins of the lines: %s" % rows)
+            worked = [r for r in rows if r["operations"] > 0]
+            check(worked and all(r["place"].startswith("$.") for r in worked), "phases with products have places: %s" % rows)
+            check(any(r["statement"] for r in worked) == (" in " in "".join(lines)), "statements of blocks: %s" % rows)
+            check(any(r["kernels"] for r in rows), "functions that are called: %s" % rows)
             # What only padding needs is passed over.
             needed = sum(turns(line) for line in lines if not re.match("(un)?pack_rows ", line))
             check(needed <= met <= sum(map(turns, lines)), "phases: %d are needed, %d were met" % (needed, met))

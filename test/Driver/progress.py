@@ -1,7 +1,8 @@
-"""What a person sees of a compilation that takes long: `progress.py HEDDLE WORK`. A screen of tmux is looked at ten times a second.
+"""What a person sees of work that takes long: `progress.py HEDDLE WORK`. A screen of tmux is looked at ten times a second.
 
-The weights are a sparse file of zeros, which are rounded to 4 bits: seconds of work, and little on the disk. Ends in
-`N passed, N failed`, or says that it is skipped where there is no tmux."""
+A compilation: the weights are a sparse file of zeros, which are rounded to 4 bits: seconds of work, and little on the disk. A program:
+its `bench`. Ends in `N passed, N failed`, or says that it is skipped where there is no tmux."""
+import itertools
 import json
 import os
 import re
@@ -11,7 +12,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
-import heddle_test  # noqa: F401
+import heddle_test
+import cached
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
@@ -30,9 +32,13 @@ def model(layers):
             {"x": {"linear": "x", "out": WIDTH, "bias": False, "weights": ""}}]}, {"y": "=x"}], "outputs": ["y"]}, f)
 
 
+servers = itertools.count()
+
+
 def screens(command):
     """Every line that the screen had, and its last contents."""
-    socket, seen = "heddle-%d" % os.getpid(), []
+    # A server of its own: the one before may not have ended yet.
+    socket, seen = "heddle-%d-%d" % (os.getpid(), next(servers)), []
 
     def tmux(*words):
         return subprocess.run(["tmux", "-L", socket, *words], capture_output=True, text=True).stdout
@@ -49,6 +55,19 @@ def screens(command):
     return seen, last
 
 
+def programs():
+    program = os.path.join(work, "encoder")
+    subprocess.run([heddle, "compile", os.path.join(heddle_test.ROOT, "examples", "seed000_encoder", "model.json"), "-o", program, *cached.flags(heddle)], check=True)
+    line = r"(timing (call [0-9]+|the machine)|computing), [0-9]+ s"
+    seen, last = screens("'%s' bench" % program)
+    check(any(re.fullmatch(line, one) for one in seen), "a program's line of progress: %s" % sorted(set(seen)))
+    check(last[-1] == "done" and any(one.startswith("machine") for one in last) and not any(re.search(line, one) for one in last), "what a program leaves: %s" % last)
+    seen, last = screens("'%s' bench -q" % program)
+    check(last[-1] == "done" and not any(re.search(line, one) for one in seen), "a program with -q: %s" % sorted(set(seen)))
+    ran = subprocess.run([program, "bench"], capture_output=True)
+    check(ran.stderr == b"" and ran.returncode == 0, "a program's pipe gets %r" % ran.stderr)
+
+
 def main():
     if not shutil.which("tmux"):
         print("skipped: there is no tmux")
@@ -62,13 +81,14 @@ def main():
     check(last == ["done"], "nothing is left of it: %s" % last)
     model(64)
     seen, last = screens(compiling + "quiet -q > report")
-    check(set(seen) <= {"done"}, "-q: %s" % sorted(set(seen)))
+    check(set(seen) == {"done"}, "-q: %s" % sorted(set(seen)))
     # What is no terminal gets no progress.
     ran = subprocess.run(["sh", "-c", compiling + "piped > report"], capture_output=True)
     check(ran.stderr == b"" and ran.returncode == 0, "a pipe gets %r" % ran.stderr)
     # Messages erase the line and stand by themselves.
     seen, last = screens(compiling + "/nowhere/at/all")
     check(last[-1] == "done" and any(line.startswith("heddle: error[") for line in last), "an error: %s" % last)
+    programs()
     shutil.rmtree(work)
     return finish()
 

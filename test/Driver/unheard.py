@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 heddle, model, work = sys.argv[1:]
@@ -26,7 +27,7 @@ def files(folder):
 shutil.rmtree(work, ignore_errors=True)
 os.makedirs(work)
 good, program = os.path.join(work, "good"), os.path.join(work, "program")
-check(run([heddle, "compile", model, "-o", good]) == 0, "the model compiles")
+check(run([heddle, "compile", model, "-o", good, *cached.quick(heddle)]) == 0, "the model compiles")
 with open(os.path.join(work, "broken.json"), "w") as f:
     f.write('{"heddle": 1, "name": "x", "frobnicate": 1}')
 with open(os.path.join(work, "config.json"), "w") as f:
@@ -46,7 +47,7 @@ for how in CLOSED:
         check(run(words) == code, "%s: %d expected, got %d" % (what, code, run(words)))
         check(run(words, how) == code, "%s, %s: %d expected, got %d" % (what, how, code, run(words, how)))
     # --time writes messages while files are open; none of them may get the number of a closed stream.
-    check(run([heddle, "compile", model, "-o", program, "--time"], how) == 0, how + ": compile failed")
+    check(run([heddle, "compile", model, "-o", program, "--time", *cached.quick(heddle)], how) == 0, how + ": compile failed")
     check(files(model) == before, how + ": the model's files were written to")
     with open(program, "rb") as a, open(good, "rb") as b:
         check(a.read() == b.read(), how + ": another program")

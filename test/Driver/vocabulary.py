@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from checks import check, finish
 
 heddle, work = sys.argv[1:]
@@ -111,7 +112,7 @@ def main():
     for files, code, words in ((dict(model, **{"tokenizer.json": far}), 1, [b"largest id is 1024", b"1024 tokens"]),
                                (dict(model, **{"tokenizer.json": big}), 0, [b"remark: the added token '<new>' has the id 1024", b"1024 tokens"]),
                                (dict(model, **{"tokenizer.json": stories}), 0, []), (dict(model, **{"spiece.model": "x"}), 0, [b"note", b"spiece.model", b"save_pretrained"])):
-        said = subprocess.run([heddle, "compile", folder("model", files), "-o", os.path.join(work, "model.bin")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = subprocess.run([heddle, "compile", folder("model", files), "-o", os.path.join(work, "model.bin"), *cached.quick(heddle)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         check(said.returncode == code and all(w in said.stdout for w in words), "compile with %s: %r" % (sorted(files), said))
     return finish()
 

@@ -7,6 +7,7 @@
 
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "compiler/Driver/MathChoice.h"
+#include "compiler/Driver/RemarkOutput.h"
 #include "compiler/Import/Json/Diagnostics.h"
 #include "compiler/SideFiles/SentenceVectors.h"
 #include "targets/Target.h"
@@ -23,6 +24,7 @@ static const char *kExitCodes =
 static const std::pair<const char *, const char *> kExamples[] = {
     {"", R"(  heddle compile models/gpt2 -o gpt2       a Hugging Face directory becomes one binary
   heddle check models/gpt2                 everything that is wrong with it, at once
+  heddle explain H0304                     what an error means, and what helps
   heddle help compile                      more of one command
 )"},
     {"compile", R"(  heddle compile models/gpt2               a Hugging Face directory becomes the binary ./gpt2
@@ -36,16 +38,25 @@ static const std::pair<const char *, const char *> kExamples[] = {
     {"info", R"(  heddle info models/gpt2                  what it is, before it is compiled
   heddle info model.safetensors --json     the same for programs, with every tensor
 )"},
+    {"report", R"(  heddle report models/gpt2 -o gpt2.html   passes, cost, memory, masks and machine code, as one page
+  heddle report model.json --bench --dims T=512
+                                           the same with measured times
+)"},
     {"interpret", R"(  heddle interpret model.json -i in.safetensors -o out.safetensors
   heddle interpret models/gpt2 -i in.safetensors -o out.safetensors -n 5
 )"},
     {"mask", R"(  heddle mask model.json --dims T=4096     what each attention sees, skips and saves
   heddle mask model.json --svg masks.svg   as a picture in a file
+  heddle mask model.json --entry step      of the cached step, past positions and one new one
 )"},
     {"weights", R"(  heddle weights models/gpt2/config.json    names, shapes and types that the weights must have
   heddle weights model.json --json         the same for programs
 )"},
     {"verify", R"(  heddle verify model.json -i in.safetensors
+  heddle verify model.json -i in.safetensors --bisect > small.mlir
+)"},
+    {"reduce", R"(  heddle reduce ir/05-canonicalize.mlir --pass=cse -o small.mlir
+  heddle reduce ir/05-canonicalize.mlir --check='heddle-opt {} --cse | grep -q attn.sdpa'
 )"},
     {"tokenize", R"(  echo "Once upon a time" | heddle tokenize models/gpt2
 )"},
@@ -53,12 +64,22 @@ static const std::pair<const char *, const char *> kExamples[] = {
   heddle template models/llama --info      what its turns look like
 )"},
     {"stages", R"(  heddle stages
+  heddle stages --json                     the same for programs
+)"},
+    {"diff", R"(  heddle diff old/gpt2 new/gpt2             two programs
+  heddle diff models/gpt2 --with "--dtype=bf16"
+)"},
+    {"explain", R"(  heddle explain H0304                     cause, an example, what helps
+  heddle explain model-fuse-elementwise    what a pass does, and where it comes
+  heddle explain linear                    the op of descriptions, and that of the IR
 )"},
     {"schema", R"(  heddle schema > heddle.schema.json       for editors that check JSON
 )"},
     {"reference", R"(  heddle reference | less
   heddle reference blocks                  how the blocks of the library are defined
   heddle reference errors                  what the codes of errors mean
+  heddle reference families                the model types that are built in
+  heddle reference family gpt2             the text of one, which places name (families/gpt2.json:46:14)
 )"},
 };
 
@@ -86,7 +107,7 @@ namespace {
 /// Options that are parsed when the whole command line has been read.
 struct Unread {
   std::vector<std::string> adapters, sets, bounds, dims;
-  std::string outputs, tile, topic, report, weights, group;
+  std::string outputs, tile, topic, report, weights, group, only, temps, remarks, bench;
   std::vector<std::string> without;
   bool noEmbed = false, noLocations = false, json = false;
 };
@@ -273,8 +294,18 @@ static void addArithmetic(CLI::App *sub, CompileOptions &c, Unread &unread) {
       ->needs(codes);
 }
 
+/// What the passes did and did not, and why.
+static void addRemarks(CLI::App *sub, CompileOptions &c, Unread &unread) {
+  sub->add_flag("--remarks{.}", unread.remarks,
+                "what passes did, and did not for which reason, each at its place; --remarks=REGEX: those with it in "
+                "their name or kind, as 'fuse\\..*' or missed");
+  sub->add_option("--remarks-file", c.remarksFile, "write the remarks into this file, .yaml or .json")
+      ->check(CLI::Validator([](const std::string &file) { return wrongRemarksFile(file); }, "FILE"));
+}
+
 /// What the binary is for: compile makes it, check asks what would be refused.
 static void addTarget(const Console &console, CLI::App *sub, CompileOptions &c) {
+  c.target.clear(); // the default, or what the text of a stage names
   sub->add_option("--target", c.target, "what the binary runs on: cpu, cuda, or cpu,cuda");
   sub->add_option(
          "--mcpu", c.mcpu,
@@ -285,6 +316,47 @@ static void addTarget(const Console &console, CLI::App *sub, CompileOptions &c) 
         console.out << describeMachines();
         throw CLI::Success(); // nothing else of the command line is needed
       });
+}
+
+/// What of its passes a command shows; `dumps`: it also writes files.
+static void addWatching(CLI::App *sub, CompileOptions &c, Unread &unread, bool dumps) {
+  WatchOptions &watch = c.watch;
+  if (dumps) {
+    CLI::Option *dump = sub->add_option(
+        "--dump-ir", c.dumpDir,
+        "write into this folder the IR after every pass, what each changed (NN.diff), and index.html and index.json");
+    sub->add_option("--only", unread.only,
+                    "of --dump-ir: changed leaves out the files of passes that change nothing; all (the default)")
+        ->check(CLI::IsMember({"changed", "all"}))
+        ->needs(dump);
+    sub->add_flag("--save-temps{-}", unread.temps,
+                  "keep in OUTPUT.temps, or in the folder of --save-temps=DIR, all files between the model and its "
+                  "binary: every stage, code and objects of each function, how they are linked, and repeat.sh");
+  }
+  sub->add_option("--print-ir-before", watch.before, "PASS: print the IR before this pass on standard error")
+      ->allow_extra_args(false);
+  sub->add_option("--print-ir-after", watch.after, "PASS: the same after it")->allow_extra_args(false);
+  sub->add_flag("--print-ir-change{all}", watch.change,
+                "print the IR after every pass that changes something, or with --print-ir-change=diff what it changes")
+      ->check(CLI::IsMember({"all", "diff"}));
+  sub->add_option("--function", watch.functions, "NAME: show this function alone, of dumped and printed IR")
+      ->allow_extra_args(false);
+  sub->add_option("--at", watch.at,
+                  "PATH or FILE:LINE: show the ops of this statement of the description alone, as $.body[3] or "
+                  "model.json:12");
+}
+
+/// What a compilation says and takes.
+static void addLimits(CLI::App *sub, CompileOptions &c) {
+  sub->add_flag("-q,--quiet", c.quiet, "no notes and no progress; errors and warnings all the same");
+  sub->add_flag("-v{lines},--time{lines}", c.time,
+                "say where time and memory went: phases, passes and functions; --time=json: as JSON on standard output")
+      ->check(CLI::IsMember({"lines", "json"}));
+  sub->add_option("--time-trace", c.watch.trace,
+                  "write the same into this file in Chrome's trace format, with the threads of code generation");
+  sub->add_option("--timeout", c.timeout, "give up after so many seconds (exit code 4)")->check(CLI::PositiveNumber);
+  sub->add_option("--max-memory", c.maxMemory, "give up beyond so much memory, as 500M or 2G (exit code 4)")
+      ->transform(CLI::AsSizeValue(false));
 }
 
 /// The options of `heddle compile`: the output, the processor, limits.
@@ -325,20 +397,47 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
          "leave out what the program would have: serve, its server, half a megabyte; chat, talking on the command line; bench, measuring itself")
       ->check(CLI::IsMember({"serve", "chat", "bench"}))
       ->delimiter(',');
-  sub->add_flag("--json", c.json,
-                "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
+  sub->add_flag("--json", c.json, "one JSON object: what was written, what rounding changed, all messages");
   sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
-  sub->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
-  sub->add_option("--code-cache", c.codeCache,
-                  "of a binary: keep the machine code of each function in this folder, and take from it what is there");
+  addWatching(sub, c, unread, /*dumps=*/true);
+  addRemarks(sub, c, unread);
+  sub->add_flag("--debug-info", c.debugInfo,
+                "keep symbols, and lines of the description for perf, gdb and Nsight; the code stays the same");
+  sub->add_option("--code-cache", c.forTarget.codeCache,
+                  "of a binary: keep machine code and PTX in this folder, and take from it what is there");
   sub->add_flag(
       "--no-locations", unread.noLocations,
       "leave the places in the description out of --emit and --dump-ir; messages about such a file cannot point there");
-  sub->add_flag("-q,--quiet", c.quiet, "no notes and no progress; errors and warnings all the same");
-  sub->add_flag("-v,--time", c.time, "say where time and memory went: phases, then functions");
-  sub->add_option("--timeout", c.timeout, "give up after so many seconds (exit code 4)")->check(CLI::PositiveNumber);
-  sub->add_option("--max-memory", c.maxMemory, "give up beyond so much memory, as 500M or 2G (exit code 4)")
-      ->transform(CLI::AsSizeValue(false));
+  addLimits(sub, c);
+}
+
+/// The options of `heddle report`: those of a compilation, and what the page has.
+static void addReport(const Console &console, CLI::App &app, CommandLine &line, Unread &unread) {
+  CompileOptions &c = line.compile;
+  ReportRequest &r = line.report;
+  CLI::App *sub =
+      app.add_subcommand("report", "compile a model and write a page: passes, cost, memory, masks, machine code");
+  addInput(sub, line, unread);
+  sub->add_option("-o,--output", r.page, "the page to write: one file without requests")->capture_default_str();
+  sub->add_option("--json", r.json, "FILE: also write report.json, of which the page is made (heddle schema report)");
+  sub->add_option("--dims", unread.dims, "NAME=N: lengths of the masks, of a measurement, and to begin with")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  sub->add_flag(
+      "--bench{-}", unread.bench,
+      "measure on this machine, with one thread; --bench=FILE.json: what MODEL bench --profile --json printed");
+  sub->add_option("--detail", r.detail,
+                  "of functions other than entries: entries, nothing; kernels, IR and machine code, of the largest the "
+                  "last form alone where the page would be long; all")
+      ->check(CLI::IsMember({"entries", "kernels", "all"}))
+      ->capture_default_str();
+  sub->add_flag("--paths", r.paths, "call files by the paths of the command line, not by their names");
+  sub->add_flag("--quick", c.forTarget.quick)->group(""); // for tests
+  sub->add_option("--code-cache", c.forTarget.codeCache,
+                  "take the machine code of functions from this folder, and keep it there");
+  addTarget(console, sub, c);
+  addArithmetic(sub, c, unread);
+  addLimits(sub, c);
 }
 
 /// The options of the commands that look at a model: check, interpret, mask, verify.
@@ -349,11 +448,18 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   addInput(check, line, unread);
   addTarget(console, check, line.compile);
   addArithmetic(check, line.compile, unread);
+  addRemarks(check, line.compile, unread);
   check->add_flag("--json", unread.json, "one JSON array");
+  check->add_flag("-q,--quiet", line.compile.quiet, "no progress");
+  addWatching(check, line.compile, unread, /*dumps=*/false);
 
   CLI::App *info = app.add_subcommand(
       "info", "what a model is before it is compiled: family, weights, licence, tokenizer; from headers alone");
   addInput(info, line, unread);
+  addArithmetic(info, line.compile, unread);
+  info->add_option("--dims", unread.dims, "NAME=N: lengths for the cost; what is not named is as declared, the batch 1")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   info->add_flag("--tensors", line.info, "each tensor in a separate line");
   info->add_flag("--json", unread.json, "one JSON object, with every tensor");
 
@@ -384,6 +490,9 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   mask->add_option("--dims", unread.dims, "NAME=N: lengths; what is not named is 512, the batch 1")
       ->delimiter(',')
       ->allow_extra_args(false);
+  mask->add_option("--entry", look.entry,
+                   "run, once, step or batch: the masks of this function; --dims names past, new, ...")
+      ->check(CLI::IsMember({"run", "once", "step", "batch"}));
   mask->add_option("--tile", unread.tile, "ROWSxKEYS of a tile, instead of the kernel's");
   mask->add_option("--head", look.head, "the head that is drawn, where heads differ")->check(CLI::NonNegativeNumber);
   mask->add_option("--batch", look.batch, "the batch element that is drawn, where they differ")
@@ -391,6 +500,7 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   mask->add_option("-i,--input", look.input, "safetensors or .npz with real data: ids, lengths, masks");
   mask->add_option("--svg", look.output, "write a picture into this file, and no picture in letters");
   mask->add_flag("--json", unread.json, "one JSON object instead of text");
+  mask->add_flag("-q,--quiet", line.compile.quiet, "no progress");
 
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify, line, unread);
@@ -399,6 +509,33 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   verify->add_flag("--json", unread.json, "one JSON object");
   verify->add_flag("-q,--quiet", line.compile.quiet, "no progress");
   verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
+  verify->add_flag("--bisect", look.bisect,
+                   "where a pass changes a result: the statements that this takes, and their IR on standard output");
+}
+
+/// `heddle reduce`.
+static void addReduce(CLI::App &app, CommandLine &line) {
+  CLI::App *sub = app.add_subcommand("reduce", "IR on which a pass is wrong, made small");
+  ReduceOptions &r = line.reduce;
+  sub->add_option("file", r.file, "the text of a stage, or a file of --dump-ir")->required();
+  auto *pass = sub->add_option("--pass", r.pass,
+                               "the pass that fails, or changes what @run computes; with options as --pass-pipeline "
+                               "takes them");
+  sub->add_option("--check", r.check,
+                  "COMMAND: ends with 0 where the fault is there; {} in it is the file, which else comes last")
+      ->excludes(pass);
+  sub->add_option("-o,--output", r.output, "the file to write; if not given, standard output");
+}
+
+/// `heddle diff`, whose models are read as those of `compile` (heddle.cpp).
+static void addDiff(CLI::App &app, CommandLine &line, Unread &unread) {
+  CLI::App *diff = app.add_subcommand(
+      "diff", "what differs between two compilations, statement by statement; exit code 1 if anything does");
+  diff->add_option("a", line.diff.first, "a program, a report.json of heddle report, or a model")->required();
+  diff->add_option("b", line.diff.second, "the other one; if not given, A compiled again --with other options");
+  diff->add_option("--base", line.diff.base, "\"OPTIONS\" of heddle compile, with which models are compiled");
+  diff->add_option("--with", line.diff.with, "\"OPTIONS\" that the second model has in addition");
+  diff->add_flag("--json", unread.json, "one JSON object, with all differences");
 }
 
 /// The commands that need no model: tokenize, template, stages, schema, reference, help.
@@ -414,16 +551,27 @@ static void addRest(CLI::App &app, CommandLine &line, Unread &unread) {
   chat->add_option("--template", line.compile.chatTemplate, "NAME: this one of several templates of a model");
   chat->add_flag("--json", unread.json, "answers as JSON, too: {\"text\"} or {\"error\"}");
   chat->add_flag("--info", line.info, "what the template understands: system turns, parts, calls, the end of a turn");
-  app.add_subcommand("stages", "the table of stages");
+  CLI::App *stages = app.add_subcommand("stages", "the table of stages");
+  stages->add_flag("--json", unread.json, "one JSON array: each stage, what holds after it, its passes");
+  CLI::App *explain =
+      app.add_subcommand("explain", "what an error, a pass, a stage, an op or a block is; for errors, what helps");
+  explain->add_option("name", line.explained,
+                      "H0304, model-fuse-elementwise, fused, linear, ...; none: lists all names");
+  explain->add_flag("--json", unread.json, "one JSON array");
   CLI::App *schema = app.add_subcommand("schema", "the JSON Schema of descriptions");
-  schema->add_option("description", line.described,
-                     "the schema of this file: it knows the blocks that the file declares");
+  schema->add_option(
+      "description", line.described,
+      "the schema of this file: it knows the blocks that the file declares; report: that of report.json");
   schema->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
   CLI::App *reference = app.add_subcommand("reference", "the reference page of the description language");
   reference
       ->add_option("part", line.part,
-                   "blocks: the library of blocks instead (stdlib.json); errors: what the codes of errors mean")
-      ->check(CLI::IsMember({"blocks", "errors"}));
+                   "blocks: the library of blocks instead (stdlib.json); errors: what the codes of errors mean; "
+                   "families: their names; family NAME: the text of one")
+      ->check(CLI::IsMember({"blocks", "errors", "families", "family"}));
+  reference->add_flag("--json", unread.json, "of errors and families: one JSON array");
+  reference->add_option("name", line.described, "the family");
+  reference->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
   CLI::App *help = app.add_subcommand("help", "more of one command");
   help->add_option("command", unread.topic, "the command");
 }
@@ -452,8 +600,15 @@ static void readWords(const Unread &unread, CommandLine &line) {
        std::min(look.rowTile, look.keyTile) < 1 || std::max(look.rowTile, look.keyTile) > kLongestDim))
     throw CLI::ValidationError("--tile", "expected ROWSxKEYS, as 32x128, found '" + unread.tile + "'");
   line.compile.dims.insert(look.dims.begin(), look.dims.end());
+  if (!unread.bench.empty())
+    line.report.bench = unread.bench == "-" ? "" : unread.bench;
   if (!unread.report.empty())
     line.compile.report = unread.report == "-" ? "" : unread.report;
+  if (!unread.remarks.empty()) {
+    if (std::string why = RemarkCollector::wrong(unread.remarks); !why.empty())
+      throw CLI::ValidationError("--remarks", why);
+    line.compile.remarks = unread.remarks;
+  }
   if (!unread.weights.empty()) {
     PipelineOptions &coded = line.compile.pipeline;
     coded.weightBits = unread.weights == "int4" ? 4 : 8;
@@ -461,6 +616,9 @@ static void readWords(const Unread &unread, CommandLine &line) {
     if (!unread.group.empty() && llvm::StringRef(unread.group).getAsInteger(10, coded.weightGroup))
       coded.weightGroup = 0; // "channel"
   }
+  line.compile.watch.changedOnly = unread.only == "changed";
+  if (!unread.temps.empty())
+    line.compile.watch.temps = unread.temps == "-" ? "" : unread.temps;
   line.compile.import.outputsAll = unread.outputs == "all";
   line.compile.serve = !llvm::is_contained(unread.without, "serve");
   line.compile.chat = !llvm::is_contained(unread.without, "chat");
@@ -477,7 +635,10 @@ std::optional<CommandLine> readCommandLine(const Console &console, int argc, cha
   CommandLine line;
   Unread unread;
   addCompile(console, app, line, unread);
+  addReport(console, app, line, unread);
   addInspection(console, app, line, unread);
+  addReduce(app, line);
+  addDiff(app, line, unread);
   addRest(app, line, unread);
   for (auto [name, text] : kExamples)
     (*name ? app.get_subcommand(name) : &app)->footer(std::string("Examples:\n") + text + (*name ? "" : kExitCodes));
@@ -502,6 +663,9 @@ std::optional<CommandLine> readCommandLine(const Console &console, int argc, cha
     return std::nullopt;
   }
   line.command = app.get_subcommands().front()->get_name();
+  line.report.version = "heddle " HEDDLE_VERSION;
+  line.report.words = {"heddle"};
+  line.report.words.insert(line.report.words.end(), argv + 1, argv + argc);
   if (line.command == "help") {
     code = showHelp(console, app, unread.topic);
     return std::nullopt;
