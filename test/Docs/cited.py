@@ -18,10 +18,11 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 THEIRS = re.compile(
     r"""(?x) (?:.*/)? (?:
       (?:config|model|preprocessor_config|processor_config|generation_config|tokenizer|target_tokenizer|tokenizer_config|chat_template|special_tokens_map|vocab|vocab-src|target_vocab|merges|added_tokens
-        |sentencepiece|modules|index|meta|input|inputs|output|out|in|given|expected|real|weights|result|file|x|a|b|batch|nightly)\.(?:json|txt|safetensors|md|png|py)
-      | (?:adapter|quantize|sentence_bert|config_sentence_transformers)_config\.json | model\.safetensors\.index\.json | [A-Z_]+\.\w+ | .*\.inc | .*_generated\.\w+
+        |sentencepiece|modules|index|meta|report|input|inputs|output|out|in|given|expected|real|weights|result|file|x|a|b|batch|nightly)\.(?:json|txt|safetensors|md|png|py)
+      | (?:adapter|quantize|sentence_bert|config_sentence_transformers)_config\.json | model\.safetensors\.index\.json | heddle-crash\.mlir | [A-Z_]+\.\w+ | .*\.inc | .*_generated\.\w+
       | (?:png|jpeglib|zlib|unistd|math|stdint|cpuid|immintrin|cuda)\.h | llvm/.* | mlir/.* | (?:modeling|configuration|generation|feature_extraction)_\w+\.py
-      | ggml(?:-\w+)?\.[ch] | build/.* | \.\w+ | (?:FOLDER|DIR|families)/.* | \w\.\w\.\w | File\.td | llama\.cpp )""")
+      | ggml(?:-\w+)?\.[ch] | build/.* | \.\w+ | (?:FOLDER|DIR|families)/.* | \w\.\w\.\w | File\.td | llama\.cpp
+      | (?:link|repeat)\.sh | card\.txt | NN-PASS\.mlir )""")
 
 
 def tree():

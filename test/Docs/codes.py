@@ -33,7 +33,8 @@ def main():
             code = line.split("//")[0]
             for name in re.findall(r"\bError::(\w+)", code):
                 used.setdefault(name, set()).add(side)
-            if re.search(r'"[^"]*(\bH0\d{3}\b|(?<!internal )\berror: )', code):
+            # The help of `heddle explain` has one as an example.
+            if not path.startswith("compiler/Tools/") and re.search(r'"[^"]*(\bH0\d{3}\b|(?<!internal )\berror: )', code):
                 wrong.append("%s:%d: a code or `error: ` outside of %s" % (path, number, TABLE))
     for code, name, _, by in rows:
         if name not in used:
