@@ -10,6 +10,7 @@
 #include "runtime/Core/Cpu.h"
 #include "runtime/Core/EntryCall.h"
 #include "runtime/Core/EntryInputs.h"
+#include "runtime/Core/TerminalProgress.h"
 #include "runtime/Program/Commands.h"
 
 #include <algorithm>
@@ -67,6 +68,7 @@ Status benchRun(Model &model, const Args &args, Figures &figures) {
   std::vector<double> times, worked;
   double begin = secondsNow();
   for (int pass = 0; pass < 4 || (secondsNow() - begin < kSecondsEnough && pass < 50); ++pass) {
+    TerminalProgress::say("timing call %d", pass);
     double start = secondsNow(), before = workedSeconds();
     HEDDLE_TRY(run.call(dims));
     if (!pass)
@@ -233,8 +235,10 @@ static Status benchCommand(Model &model, const Arguments &words) {
   // While other programs use the machine, peaks are measured again, up to four
   // times, until no fraction is above 1.
   for (int attempt = 0; figures.onHost && attempt < 4; ++attempt)
-    if (attempt == 0 || figures.unsteady())
+    if (attempt == 0 || figures.unsteady()) {
+      TerminalProgress::say("timing the machine");
       HEDDLE_TRY(measurePeaks(model.pool(), figures.peaks));
+    }
   if (args.has("--json"))
     printJson(model, figures);
   else

@@ -2,6 +2,7 @@
 #include "runtime/Bench/Figures.h"
 #include "runtime/Core/Args.h"
 #include "runtime/Core/Parts.h"
+#include "runtime/Core/TerminalProgress.h"
 #include "runtime/Generate/Generate.h"
 
 namespace heddle::rt {
@@ -34,6 +35,7 @@ static Status benchGeneration(Model &model, const Args &args, int64_t steps, Fig
   double begin = secondsNow();
   for (int pass = 0; pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30); ++pass) {
     HEDDLE_TRY(sequence.reset());
+    TerminalProgress::say("timing text %d", pass);
     double start = secondsNow();
     HEDDLE_TRY(sequence.prefill());
     // The first pass faults pages in and fills the caches.

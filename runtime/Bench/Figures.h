@@ -29,7 +29,7 @@ struct Figures {
   std::optional<double> prefillFlops, stepFlops;           ///< operations of one call
   double prefillIntegers = 0;                              ///< of these, those of integers
   std::optional<double> stepReads;                         ///< bytes of weights and states that a step reads
-  std::vector<ProfileRow> onceRows, prefillRows, stepRows; ///< where the time goes, with --profile
+  std::vector<ProfileRow> onceRows, prefillRows, stepRows; ///< where the time goes, with --profile: by phase
   Peaks peaks;
 
   bool dots = false; ///< products are of pairs of bf16 (the card's dtype line)

@@ -12,6 +12,7 @@
 #include "runtime/Core/Host.h"
 #include "runtime/Core/Parts.h"
 #include "runtime/Core/Seal.h"
+#include "runtime/Core/TerminalProgress.h"
 
 #include <cerrno>
 #include <climits>
@@ -82,6 +83,7 @@ Status Model::checkProcessor() const {
 Status Model::start(const StartOptions &options) {
   if (started)
     return {};
+  TerminalProgress::say("loading the weights, %s", humanBytes(weightBytes()).c_str());
   bool onHost = true;
   HEDDLE_TRY(chooseBackend(options, onHost));
   HEDDLE_TRY(mapWeights());
@@ -97,6 +99,7 @@ Status Model::start(const StartOptions &options) {
   if (theImage.weightsFile)
     HEDDLE_TRY(checkWeights(theImage, weights, thePool, weightsPath(), blocks));
   HEDDLE_TRY(theBackend->start(weights));
+  TerminalProgress::say("computing");
   started = true;
   return {};
 }

@@ -9,6 +9,7 @@
 #include "runtime/Core/Seal.h"
 
 #include "heddle/input_file.h"
+#include "runtime/Core/TerminalProgress.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -158,6 +159,8 @@ static void checkStretch(void *argument, int64_t tid, int64_t nth) {
   size_t count = check.blocks.size(), first = count * tid / nth, last = count * (tid + 1) / nth;
   std::vector<char> buffer;
   for (size_t i = first; i < last; ++i) {
+    if (tid == 0) // the others have as much to do
+      TerminalProgress::say("checking the weights, %d %%", int(100 * (i - first) / (last - first)));
     const Block &block = check.blocks[i];
     const char *bytes = check.weights + block.begin;
     uint64_t size = block.end - block.begin;

@@ -9,6 +9,7 @@
 #include "heddle/printable.h"
 #include "heddle/terminal_output.h"
 #include "heddle/utf8.h"
+#include "runtime/Core/TerminalProgress.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -141,6 +142,7 @@ void report(const Status &status, bool json) {
     for (const std::string &line : status.helps())
       text += "   = help: " + shownLines(line) + "\n";
   }
+  TerminalProgress::Erased erased;
   fputs(text.c_str(), stderr);
 }
 
@@ -150,8 +152,10 @@ void beQuiet() { quiet = true; }
 bool isQuiet() { return quiet; }
 
 void note(const std::string &message) {
-  if (!quiet)
-    fprintf(stderr, "note: %s\n", shownLines(message).c_str());
+  if (quiet)
+    return;
+  TerminalProgress::Erased erased;
+  fprintf(stderr, "note: %s\n", shownLines(message).c_str());
 }
 
 } // namespace heddle::rt

@@ -8,6 +8,7 @@
 #include "heddle/printable.h"
 #include "heddle/terminal_output.h"
 #include "runtime/Core/Status.h"
+#include "runtime/Core/TerminalProgress.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -78,6 +79,7 @@ void escapeOnTerminal() {
   fflush(stdout);
   cookie_io_functions_t functions = {};
   functions.write = [](void *, const char *bytes, size_t size) -> ssize_t {
+    TerminalProgress::Erased erased(size && bytes[size - 1] == '\n');
     return writeAll(shown.add({bytes, size})) ? ssize_t(size) : 0;
   };
   FILE *stream = fopencookie(nullptr, "w", functions);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Args.h"
 #include "runtime/Core/Asking.h"
+#include "runtime/Core/TerminalProgress.h"
 #include "runtime/Encode/Answers.h"
 #include "runtime/Program/Commands.h"
 #include "runtime/Tokenizer/TextIn.h"
@@ -30,8 +31,10 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
   Asked asked;
   asked.media = !question.file.empty();
   std::vector<Tensor> media(asked.media ? 1 : 0);
-  if (asked.media)
+  if (asked.media) {
+    TerminalProgress::say("reading %s", quote(question.file).c_str());
     HEDDLE_TRY(heddle_read_media(model, question.file, media[0]));
+  }
   TokenRows rows;
   if (!texts.empty()) {
     HEDDLE_TRY(encodeTexts(model, tokenizer, texts, question.truncates, asked.tokens));
@@ -45,6 +48,7 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
   HEDDLE_TRY(checkAnswers(model.card()));
   HEDDLE_TRY(model.start(question.start));
   EncoderBatch batch;
+  TerminalProgress::say("computing");
   HEDDLE_TRY(batch.compute(model, rows, std::move(media)));
   std::string text;
   HEDDLE_TRY(answerRow(model.card(), tokenizer, batch, 0, asked, question.form, text));

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Args.h"
 #include "runtime/Core/TensorFile.h"
+#include "runtime/Core/TerminalProgress.h"
 #include "runtime/Encode/LineSource.h"
 #include "runtime/Encode/Vectors.h"
 #include "runtime/Program/Commands.h"
@@ -122,6 +123,7 @@ Status VectorStream::flush() {
     lengths.push_back(line->tokens.size());
   for (size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
     end = endOfBatch(lengths, begin, kMostTokens, [&] { return mayPad(); });
+    TerminalProgress::say("%lld texts", static_cast<long long>(texts - int64_t(sorted.size() - begin)));
     HEDDLE_TRY(compute({sorted.begin() + int64_t(begin), sorted.begin() + int64_t(end)}));
   }
   for (Line &line : waiting) {

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Core/Asking.h"
+#include "runtime/Core/TerminalProgress.h"
 #include "runtime/Generate/ChatTurn.h"
 #include "runtime/Generate/GenerateFlags.h"
 #include "runtime/Generate/JsonLines.h"
-#include "runtime/Generate/Progress.h"
 #include "runtime/Generate/Stats.h"
 #include "runtime/Generate/TextOut.h"
 #include "runtime/Program/Commands.h"
@@ -85,6 +85,14 @@ static void tellContext(const Model &model) {
                     context));
 }
 
+/// After so many steps; 0: the prompt is being read.
+static void tellProgress(int64_t done, int64_t read, int64_t most) {
+  if (done)
+    TerminalProgress::say("token %lld of at most %lld", static_cast<long long>(done), static_cast<long long>(most));
+  else
+    TerminalProgress::say("reading %lld tokens", static_cast<long long>(read));
+}
+
 /// Generates one row and prints it token by token, as text or, without a
 /// `tokenizer` of what is made, as ids. `text` is the prompt that `ids` encode;
 /// a model that continues prints it first.
@@ -119,15 +127,13 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
     print(beginning(*tokenizer, text, ids));
     fflush(stdout);
   }
-  Progress progress(prompt.length, options.beams.width > 1 ? options.newTokens : 0);
   Stats stats(args.has("--stats"), 1, tokensRead(model, prompt));
   options.onProgress = [&](int64_t done) {
-    progress.at(done);
+    tellProgress(done, tokensRead(model, prompt), options.newTokens);
     stats.at(done);
   };
   int64_t steps = 0;
   options.onStep = [&](const std::vector<int64_t> &next) {
-    progress.clear();
     ++steps;
     if (lines) {
       std::string text = out ? out->add(next[0]) : "";
@@ -143,7 +149,6 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   };
   std::vector<int64_t> made;
   Status status = generate(model, prompt, options, made);
-  progress.clear();
   if (!status.ok()) {
     if (!lines && (steps || tokenizer))
       putchar('\n');
@@ -187,7 +192,10 @@ static Status batch(Model &model, const Args &args) {
   HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, drawSeed(), options));
   tellSeed(args, options);
   Stats stats(args.has("--stats"), prompt.rows, tokensRead(model, prompt));
-  options.onProgress = [&](int64_t done) { stats.at(done); };
+  options.onProgress = [&](int64_t done) {
+    tellProgress(done, tokensRead(model, prompt), options.newTokens);
+    stats.at(done);
+  };
   std::vector<std::string> stops = stopTexts(args, model.card().roles);
   if (options.beams.width > 1 && args.has("--stop"))
     return badUsage("--stop cuts the text of one row; a batch with beams has "
@@ -321,6 +329,7 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizers *toke
   if (!given && beside == TextBeside::Needed)
     return badUsage("a text is missing: this model is asked about a file").withHelp("see --help");
   std::vector<Tensor> media(1);
+  TerminalProgress::say("reading %s", quote(file).c_str());
   HEDDLE_TRY(heddle_read_media(model, file, media[0]));
   std::vector<int64_t> ids;
   std::string text;

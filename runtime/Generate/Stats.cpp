@@ -8,6 +8,7 @@
 
 #include "runtime/Core/Clock.h"
 #include "runtime/Core/Status.h"
+#include "runtime/Core/TerminalProgress.h"
 
 #include <cstdio>
 #include <sys/resource.h>
@@ -47,6 +48,7 @@ void Stats::print() const {
   if (!wanted || steps == 0)
     return;
   int64_t made = rows * steps;
+  TerminalProgress::Erased erased;
   fprintf(stderr,
           "stats: %lld tokens read in %.1f ms%s, %lld made in %.1f ms%s, "
           "%s resident\n",

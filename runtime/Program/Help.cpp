@@ -251,7 +251,9 @@ static void printVectorOptions(const Card &card) {
     printf("  --prompt-name NAME        a prompt of the model's: %s\n", names.c_str());
 }
 
-static void printLicences(const char *self) { printf("  %s licences\n      the notices of what is linked in\n", self); }
+static void printLicences(const char *self) {
+  printf("  %s licences [--json]\n      the notices of what is linked in\n", self);
+}
 
 static void printVerify(const char *self) {
   printf("  %s --verify\n      whether weights, tokenizer and card are what was "

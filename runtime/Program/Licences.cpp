@@ -2,6 +2,7 @@
 //
 // The command `licences`: the notices that the licences of libraries and data
 // inside a binary demand, and the model's licence where its files name one.
+// As text, or with --json as one object: model, license, notices.
 // Those of the libraries for pictures are in Media/PictureNotices.c, that of
 // the server's in Serve/ServeNotices.cpp, zlib's in Base/Inflate.cpp.
 //
@@ -9,7 +10,9 @@
 #include "runtime/Core/Args.h"
 #include "runtime/Program/Commands.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 // Weak: null in models that take no pictures, in those that do not serve, and without zlib.
 extern "C" const char *const heddle_notices_of_inflate __attribute__((weak));
@@ -63,23 +66,49 @@ dealings in these Data Files or Software without prior written
 authorization of the copyright holder.
 )";
 
+/// All notices. Each begins with a blank line and a line `== TITLE`.
+static std::string noticesOf(const Model &model) {
+  std::string text = "\n== Heddle's runtime and the code it generates\n\n"
+                     "Heddle's repository names no licence yet.\n";
+  text += kCompilerNotices;
+  if (model.image().tokenizerSize)
+    text += kUnicodeNotices;
+  if (&heddle_notices_of_inflate)
+    text += heddle_notices_of_inflate;
+  if (heddle_notices_of_pictures)
+    text += heddle_notices_of_pictures();
+  if (heddle_notices_of_serving)
+    text += heddle_notices_of_serving();
+  return text;
+}
+
+static void printJson(const Card &card, std::string_view notices) {
+  static constexpr std::string_view kTitle = "\n== ";
+  printf("{\"model\":%s,\"license\":%s,\"notices\":[", jsonString(card.name).c_str(),
+         card.license.empty() ? "null" : jsonString(card.license).c_str());
+  for (size_t at = notices.find(kTitle), next; at != std::string_view::npos; at = next) {
+    size_t title = at + kTitle.size(), end = notices.find('\n', title);
+    next = notices.find(kTitle, end);
+    std::string_view text = notices.substr(end, next == std::string_view::npos ? next : next - end);
+    text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+    printf("%s{\"of\":%s,\"text\":%s}", at ? "," : "", jsonString(notices.substr(title, end - title)).c_str(),
+           jsonString(text).c_str());
+  }
+  puts("]}");
+}
+
 Status licencesCommand(Model &model, const Arguments &words) {
   Args args;
-  HEDDLE_TRY(Args::parse(words, {}, {}, 0, args));
+  HEDDLE_TRY(Args::parse(words, {}, {"--json"}, 0, args));
   const Card &card = model.card();
+  std::string notices = noticesOf(model);
+  if (args.has("--json")) {
+    printJson(card, notices);
+    return {};
+  }
   printf("== the model, %s\n\n%s\n", card.name.c_str(),
          card.license.empty() ? "Its files name no licence." : card.license.c_str());
-  printf("\n== Heddle's runtime and the code it generates\n\n"
-         "Heddle's repository names no licence yet.\n");
-  fputs(kCompilerNotices, stdout);
-  if (model.image().tokenizerSize)
-    fputs(kUnicodeNotices, stdout);
-  if (&heddle_notices_of_inflate)
-    fputs(heddle_notices_of_inflate, stdout);
-  if (heddle_notices_of_pictures)
-    fputs(heddle_notices_of_pictures(), stdout);
-  if (heddle_notices_of_serving)
-    fputs(heddle_notices_of_serving(), stdout);
+  fputs(notices.c_str(), stdout);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/Core/EntryInputs.h"
 #include "runtime/Core/Stack.h"
 #include "runtime/Core/Status.h"
+#include "runtime/Core/TerminalProgress.h"
 #include "runtime/Program/Commands.h"
 
 #include <algorithm>
@@ -210,6 +211,21 @@ static bool givesTensors(const Card &card, const Arguments &words) {
   return false;
 }
 
+/// Whether a command says at a terminal that it works: not what waits for somebody, or prints bytes as they are on the
+/// same terminal.
+static bool showsProgress(const std::string &command, const Arguments &words) {
+  for (const char *other : {"chat", "serve", "info", "licences"})
+    if (command == other)
+      return false;
+  bool typed = false, raw = false, isText = false;
+  for (const std::string &word : words) {
+    isText |= word == "--";
+    typed |= word == "-" || (!isText && word.rfind("--lines", 0) == 0);
+    raw |= !isText && word == "--raw";
+  }
+  return !(typed && isatty(0)) && !(raw && isatty(1));
+}
+
 static Status dispatch(Model &model, const Arguments &given, const std::string &program) {
   Arguments words = given.empty() ? given : withoutRaw(model.card(), given);
   if (words.empty() || words[0] == "--help" || words[0] == "-h")
@@ -233,6 +249,9 @@ static Status dispatch(Model &model, const Arguments &given, const std::string &
   bool isFile = takesMedia(model.card()) && access(words[0].c_str(), F_OK) == 0;
   if (!found && !isFile && (words[0] == "serve" || words[0] == "chat" || words[0] == "bench")) // whatever flags follow
     return missingCommand(model, words[0]);
+  std::optional<TerminalProgress> progress;
+  if (showsProgress(found ? found->name : "", given))
+    progress.emplace();
   if (!found && givesTensors(model.card(), words))
     return runCommand(model, words);
   return found ? found->run(model, Arguments(words.begin() + 1, words.end())) : textCommand(model, words);

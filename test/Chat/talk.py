@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test
+import cached
 from serving import ROOT, Counts, sanitized
 
 STORIES = os.path.join(ROOT, "examples", "stories")
@@ -204,9 +205,9 @@ def main():
     t = Counts(o.v)
     with tempfile.TemporaryDirectory(prefix="heddle-talk-") as work:
         binary = os.path.join(work, "story")
-        subprocess.run([o.heddle, "compile", STORIES, "--template", TEMPLATE, "-o", binary], check=True)
+        subprocess.run([o.heddle, "compile", STORIES, "--template", TEMPLATE, "-o", binary, *cached.flags(o.heddle)], check=True)
         without = os.path.join(work, "without")
-        subprocess.run([o.heddle, "compile", STORIES, "--template", TEMPLATE, "--without=chat", "-o", without], check=True)
+        subprocess.run([o.heddle, "compile", STORIES, "--template", TEMPLATE, "--without=chat", "-o", without, *cached.flags(o.heddle)], check=True)
         more = os.path.getsize(binary) - os.path.getsize(without)
         t.check("size", 0 < more <= 150 << 10 or sanitized(o.heddle), more)
         code, _, err = run(without, "hi", "--system", "x")

@@ -14,6 +14,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.abspath(__file__).rpartition("/test/")[0] + "/test/support")
 import heddle_test  # noqa: F401
+import cached
 from checks import check, finish
 
 ECHO = {"heddle": 1, "name": "echo", "inputs": {"x": "f32[N,M]", "i": {"type": "i64[N,M]", "default": "=7"}, "b": {"type": "bool[N,M]", "default": "=true"}},
@@ -40,7 +41,7 @@ class Program:
         self.model, self.path = os.path.join(work, name + ".json"), os.path.join(work, name)
         with open(self.model, "w", encoding="utf-8") as f:
             json.dump(description, f)
-        subprocess.run([heddle, "compile", self.model, "-o", self.path, "--without=bench,serve"], check=True)
+        subprocess.run([heddle, "compile", self.model, "-o", self.path, "--without=bench,serve", *cached.quick(heddle)], check=True)
 
     def __call__(self, *words, status=0):
         ran = subprocess.run([self.path, *words], capture_output=True, text=True)

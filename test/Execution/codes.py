@@ -84,7 +84,7 @@ def searched(w, bits, group):
 def reported(heddle, binary, flags, check, name):
     """Compiles `stories` and holds the report to the weights."""
     done = subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", binary, "--json", *cached.flags(heddle), *flags], check=True, stdout=subprocess.PIPE)
-    report = json.loads(done.stdout)
+    report = json.loads(done.stdout)["rounding"]
     weights = tensors.read(os.path.join(ROOT, "examples", "stories", "model.safetensors"))
     error = whole = 0
     for matrix in report["matrices"]:
@@ -117,7 +117,7 @@ def by_rule(heddle, work, matrices, check):
     os.chmod(file, 0o644)
     tensors.write(file, weights)
     done = subprocess.run([heddle, "compile", folder, "-o", binary, "--json", "--weights-dtype=int4", *cached.flags(heddle)], check=True, stdout=subprocess.PIPE)
-    again = {m["name"]: m["relative_error"] for m in json.loads(done.stdout)["matrices"]}
+    again = {m["name"]: m["relative_error"] for m in json.loads(done.stdout)["rounding"]["matrices"]}
     check("Q4_0's codes are found again", all(again[name] < 1e-6 for name in matrices), again)
     return binary
 

@@ -178,7 +178,8 @@ def shares(t, binary):
         crowd = [connected(server.port, STALLED[i % 3], "127.0.0.2") for i in range(20)]
         t.check("beside a crowd: /health for all", all(status_of(connected(server.port, LAST, peer))[0] == 200 for peer in ("127.0.0.1", "127.0.0.2")))
         held = [is_open(s) for s in crowd]
-        t.check("the newest of a crowd, less what /health took", held == [False] * 17 + [True] * 3, held)
+        # /health took the place of the one that had kept still for longest: when the server read what each said is its own affair.
+        t.check("the newest of a crowd, less what /health took", not any(held[:16]) and sum(held[16:]) == 3, held)
         t.check("another's connection stays", is_open(own))
         for s in crowd:
             s.close()
