@@ -12,7 +12,7 @@ say "packages"
 bash compiler/bootstrap.sh
 
 say "build, in $build (a few minutes the first time)"
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 && ninja -C "$build" heddle >>"$build.log" 2>&1 ||
+[[ -f $build/build.ninja ]] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON >"$build.log" 2>&1 && ninja -C "$build" heddle >>"$build.log" 2>&1 ||
   { tail -n 30 "$build.log"; echo "quickstart: error: the build failed, see $build.log" >&2; exit 1; }
 mv "$build.log" "$build/build.log"
 
