@@ -51,7 +51,7 @@ export -f need
 # name | limit in seconds | command, with the variables above and $work, an empty folder of its own
 parts() {
   cat << 'END'
-build | 5400 | bash compiler/bootstrap.sh && cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release && ninja -C "$build"
+build | 5400 | bash compiler/bootstrap.sh && { [[ -f $build/build.ninja ]] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON; } && ninja -C "$build"
 faults of the lowering | 1800 | $python test/Conversion/Lowering/faults.py "$build"
 faults of the emulator | 1800 | $python test/Emulator/faults.py "$build"
 faults of tiles | 10800 | $python test/Conversion/TileToNVVM/faults.py "$build"
@@ -66,6 +66,10 @@ identical programs | 7200 | [[ -n $against ]] || { echo "no other build is given
 lit | 7200 | /usr/lib/llvm-22/bin/lit -sv --timeout 1200 "$build/test"
 numbers | 7200 | for file in test/Execution/*families.py test/Execution/{storage,generation,media,quantised,texts,mask_determinism}.py; do $python "$file" --heddle "$heddle" || exit 1; done
 oracle | 7200 | need "$oracle" "$oracle-newer"; $python test/Oracle/run.py --heddle "$heddle" --binary "$oracle" && $python test/Oracle/run.py --heddle "$heddle" --binary "$oracle-newer"
+replayed passes | 7200 | need "$oracle"; for model in examples/*/model.json examples/{sentiment,stories} "$oracle"/{bert,gpt2,llama_gqa,longformer,mixtral,t5,vit,wav2vec2,whisper}; do for how in --mcpu=x86-64-v3 --mcpu=x86-64-v4 --target=cuda; do rm -rf "$work/ir" && "$heddle" compile "$model" $how --emit=llvm -o "$work/llvm.mlir" --dump-ir="$work/ir" && "$build/bin/heddle_replay" "$work/ir" || exit 1; done; done
+differences of passes | 7200 | need "$oracle"; for model in examples/*/model.json examples/{sentiment,stories} "$oracle"/{bert,gpt2,llama_gqa,longformer,mixtral,t5,vit,wav2vec2,whisper}; do for how in --mcpu=x86-64-v3 --mcpu=x86-64-v4 --target=cuda; do $python test/Driver/dump_index.py "$heddle" "$model" "$work/dump" $how --emit=llvm || exit 1; done; done
+remarks | 1800 | need "$oracle"; for model in examples/*/model.json examples/stories $(dirname "$oracle"/*/config.json); do for how in "cpu native f32" "cpu sapphirerapids bf16" "cuda sm_80 bf16"; do echo "$model $how"; done; done | "$build/bin/heddle_remark_rule"
+code with lines | 3600 | need "$oracle"; $python test/Driver/debug_text.py "$heddle" "$work" /usr/lib/llvm-22/bin examples/*/model.json examples/{sentiment,shapes,stories} "$oracle"/{bert,gpt2,llama_gqa,longformer,mixtral,t5,vit,wav2vec2,whisper}
 random models | 7200 | $python test/Fuzz/random_models.py --heddle "$heddle" --first 1001 --count 3000
 stages | 7200 | $python test/Fuzz/stages.py "$build/bin" --count 10000 --seed 11 --keep "$work/crashes"
 tokenizers | 3600 | $python test/Fuzz/tokenizers.py --heddle "$heddle" --count 5000 --seed 11 --jobs 1
@@ -92,7 +96,7 @@ company | 3600 | $python test/Serve/company.py --heddle "$heddle" --requests 200
 slots of all models | 7200 | need "$oracle"; $python test/Serve/slots.py --heddle "$heddle" --oracle "$oracle" --least 20
 injected errors | 3600 | $python test/Serve/injected.py --heddle "$heddle" --every 2,3,5,7,11,17,31
 soak | 4200 | $python test/Serve/soak.py --heddle "$heddle" --minutes 60
-vectors | 3600 | $python test/Execution/vectors.py --heddle "$heddle" --long
+vectors | 3600 | $python test/Execution/vectors.py --heddle "$heddle" --long && $python test/Execution/vector_layouts.py --heddle "$heddle" --long
 first tokens | 3600 | $python test/Execution/first_tokens.py --heddle "$heddle"
 lengths on the emulated device | 3600 | $python test/Execution/length_conditions.py --heddle "$heddle" --device emulator
 masks on the emulated device | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator
@@ -104,6 +108,7 @@ oracle on the emulated device, bf16 | 10800 | need "$oracle"; $python test/Oracl
 oracle on an emulated sm_90a, bf16 | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --dtype bf16 --chip sm_90a "$oracle"
 oracle for AVX2 | 3600 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --mcpu x86-64-v3 "$oracle"
 oracle for aarch64 | 7200 | bash compiler/bootstrap.sh --cross && ninja -C "$build" runtime-aarch64 && need "$oracle" && $python test/Oracle/run.py --heddle "$heddle" --binary --mcpu neoverse-n1 --runner "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" "$oracle"
+reports | 7200 | need "$oracle"; models=(examples/{stories,masks/model.json,dates/model.json,conformer/model.json} "$oracle"/{gpt2,t5,whisper,longformer,mixtral,wav2vec2,vit,bert}); $python test/Report/report.py "$heddle" "$work/reports" --all "${models[@]}" && $python test/Report/page.py --all --pictures "$work/pictures" "$work"/reports/*.html
 ptxas | 3600 | PATH=$PATH:/usr/local/cuda/bin; command -v ptxas || { echo "there is no ptxas"; exit 77; }; $python test/GPU/ptxas.py --heddle "$heddle" --tiles examples/*/model.json
 day with a GPU | 10800 | need "$oracle"; test/GPU/day/make_day.sh "$work/day" --heddle "$heddle" --oracle "$oracle" && test/GPU/day/day.sh first --folder "$work/day" --device emulator
 END

@@ -108,7 +108,8 @@ if [[ -z $quick ]]; then
 fi
 
 say "build"
-if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 &&
+# A build that is there stays configured as it is.
+if ! { { [[ -f $build/build.ninja ]] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON; } >"$build.log" 2>&1 &&
        ninja -C "$build" >>"$build.log" 2>&1; }; then
   grep -E 'error|FAILED' "$build.log" | head -n 40
   tail -n 20 "$build.log"
@@ -150,15 +151,17 @@ else
   cross
 fi
 
-say "unit tests"
+# Beside each other: the longest program of unit tests keeps one core busy.
+say "unit tests and lit"
+{
+  timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$slots" --timeout 300 "${left_out[@]}" --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
+  echo $? >"$log/lit.status"
+} &
 for program in "$build"/bin/heddle_*_test; do
   [[ -x $program ]] && beside "$(basename "$program")" bash -c 'unit "$@"' unit "$(basename "$program")" "$program"
 done
 all_beside
-
-say "lit"
-timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$((jobs + 2))" --timeout 300 "${left_out[@]}" --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
-status=$?
+status=$(<"$log/lit.status")
 ((status == 0)) || head -c 60000 "$log/lit.log"
 /usr/bin/python3 test/support/totals.py lit "$log/lit.json" >"$log/lit.total"
 echo "lit: $(tail -n 1 "$log/lit.total")"

@@ -1,7 +1,7 @@
 """callers.py BUILD_DIR: exported functions that nothing calls, by the symbols of what `heddle` and its tools are linked of.
 
-A function is called if some relocation of some object names it (calls, tables of virtual functions, addresses), or if its own
-source names it beside its definition, where the compiler may have put it inline. What only a test calls is called by nobody.
+A function is called if some relocation of some object names it (calls, tables of virtual functions, addresses), or if the
+sources of its object name it beside its definition, where the compiler may have put it inline. What only a test calls is called by nobody.
 Left out: what is generated from ODS (no source spells it), operators, main, what the linker leads calls to (--wrap), and what abi.def lists for generated code."""
 import os
 import re
@@ -18,16 +18,24 @@ def run(*command, **more):
 
 
 def objects(build):
-    """{object: source} of the tools and the runtime; a build that lacks one is no build."""
+    """{object: its sources} of the tools and the runtime; a build that lacks one is no build."""
     out = {}
     for line in run("ninja", "-C", build, "-t", "commands", *TARGETS).splitlines():
         m = re.search(r" -o (\S+\.o) .*-c (\S+)$", line)
         if m and "/cmake_pch" not in m[2]:
-            out[os.path.join(build, m[1])] = m[2]
+            out[os.path.join(build, m[1])] = joined(m[2])
     missing = [o for o in out if not os.path.exists(o)]
     if missing:
         sys.exit("callers.py: not built: %s and %d more" % (missing[0], len(missing) - 1))
     return out
+
+
+def joined(source):
+    """The sources that CMake's unity build compiles as this one, else the source alone."""
+    if "/Unity/unity_" not in source:
+        return [source]
+    with open(source, encoding="utf-8") as f:
+        return re.findall(r'^#include "(.*)"$', f.read(), re.M)
 
 
 def symbols(files):
@@ -81,14 +89,16 @@ def uncalled(build):
         owner, base = ownerOf(text), baseOf(text)
         if text in called or base == "main" or base.startswith(("operator", "__wrap_")) or base in inc or re.search(r"\b%s\b" % re.escape(base), abi):
             continue
-        source = read(sources[defined[symbol]])
-        own = len(re.findall(r"\b%s::%s\b" % (re.escape(owner), re.escape(base)), source))
+        texts = {path: read(path) for path in sources[defined[symbol]]}
+        source = "\n".join(texts.values())
+        own = len(re.findall(r"\b%s::%s\s*\([^;{}]*\)[^;{}]*\{" % (re.escape(owner), re.escape(base)), source)) # definitions
         member = owner[:1].isupper()
-        uses = len(re.findall(r"(?<![\w~])%s\b(?=\s*%s)" % (re.escape(base), r"\(" if member else "[(,)]"), source))
+        uses = len(re.findall(r"(?<![\w~])%s\b(?=\s*%s)" % (re.escape(base), r"\(" if member else "[(,)>]"), source))
         if member and not own or not uses or base == owner:
             continue
         if uses <= max(own, len(alike[defined[symbol], base])):
-            yield os.path.relpath(os.path.realpath(sources[defined[symbol]]), os.path.realpath(ROOT)), text
+            path = next(path for path in texts if re.search(r"\b%s\b" % re.escape(base), texts[path]))
+            yield os.path.relpath(os.path.realpath(path), os.path.realpath(ROOT)), text
 
 
 def baseOf(text):

@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
-COMMAND = re.compile(r"cmake -S \. -B \S+ -G Ninja((?: -D\S+)*)")
+COMMAND = re.compile(r"cmake -S \. -B \S+ -G Ninja((?: -D[^\s;]+)*)")
 
 found = {}
 for name in sys.argv[1:] or ("README.md", "examples/quickstart.sh", "test/run.sh", "test/nightly.sh"):

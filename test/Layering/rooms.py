@@ -15,8 +15,8 @@ from layering import ROOT, SOURCES
 
 FLOORS = {
     "compiler/Conversion/Lowering": ["Language", "Facts", "Frame", "Ops", ("CPU", "GPU"), "."],
-    "compiler": ["cmake", "Folder", "Tokenizer", "Template", "Weights", "Import", "Gguf", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
-                 ("MaskReport", "ModelInfo"), "Tools"],
+    "compiler": ["cmake", "IRText", "Folder", "Tokenizer", "Template", "Weights", "Import", "Gguf", ("Interpreter", "Plan"), "Conversion", "Pipelines", "SideFiles", "Driver",
+                 ("MaskReport", "ModelInfo", "Reduce", "Explain"), "Report", "Diff", "Tools"],
     "runtime": ["include", "Base", "Core", ("Json", "Device", "Media", "Tokenizer", "Program"), ("Generate", "Encode", "Template"), ("Bench", "Chat"), "Serve"],
     "compiler/Weights": ["Files", "Safetensors", "Coded", "Gguf", "Adapter", ".", "Pack"],
     "compiler/Import": ["Json", "Description", "Evaluate", "Weights", "Ops", "."],

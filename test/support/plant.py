@@ -1,9 +1,10 @@
 """Planted faults: each is one wrong line in the C++, which a test must notice.
 
-A fault is (what is wrong, source, right, wrong, ...): a substitution in a copy of one source. The copy alone is compiled and
-linked in front of the libraries of a build, which is not touched; then `check(build, made, fault)` says what noticed it
-(None: nobody). Where lines break does not matter: white space and the marks of comments are passed over. A substitution whose
-text is not found exactly once is a failure; `--applies` looks for no more than that.
+A fault is (what is wrong, source, right, wrong, ...): a substitution in a copy of one source. The copy alone (in a unity
+build together with the sources beside it) is compiled and linked in front of the libraries of a build, which is not touched;
+then `check(build, made, fault)` says what noticed it (None: nobody). Where lines break does not matter: white space and the
+marks of comments are passed over. A substitution whose text is not found exactly once is a failure; `--applies` looks for no
+more than that.
 
     FAULTS.PY BUILD_DIR [--only TEXT] [--quick] [--list] [--keep-going-from N]
     FAULTS.PY --applies"""
@@ -20,6 +21,16 @@ import time
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
 
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
 class Build:
     """The commands of a build for some of its targets, to be repeated with one source replaced."""
 
@@ -31,20 +42,26 @@ class Build:
         return out.splitlines()
 
     def compile_command(self, file):
-        """As the build compiles it, with its precompiled headers, up to the outputs."""
+        """As the build compiles it, with its precompiled headers, up to the outputs; and the source of CMake's unity build that
+        includes it, if one does."""
         self.lines = self.lines or [line for target in self.targets for line in self.commands(target)]
         for line in self.lines:
-            if line.endswith("/" + file) and " -c " in line:
-                words = shlex.split(line)
+            words = shlex.split(line) if " -c " in line else [""]
+            unity = words[-1] if "/Unity/unity_" in words[-1] else None
+            if words[-1].endswith("/" + file) or unity and '/%s"' % file in read(unity):
                 words = words[next(i for i, w in enumerate(words) if re.search(r"\+\+(-\d+)?$", w)):]
-                return words[: words.index("-MD")] + ["-w"]
+                return words[: words.index("-MD")] + ["-w"], unity
         raise SystemExit("no command compiles " + file)
 
     def compile(self, file, text):
         source, made = os.path.join(self.scratch, os.path.basename(file)), os.path.join(self.scratch, "fault.o")
-        with open(source, "w") as f:
-            f.write(text)
-        done = subprocess.run(self.compile_command(file) + ["-o", made, "-c", source], cwd=self.path, capture_output=True, text=True)
+        write(source, text)
+        command, unity = self.compile_command(file)
+        if unity:
+            spoilt = re.sub('".*/%s"' % re.escape(file), lambda _: '"%s"' % source, read(unity))
+            source = os.path.join(self.scratch, "unity.cxx")
+            write(source, spoilt)
+        done = subprocess.run(command + ["-o", made, "-c", source], cwd=self.path, capture_output=True, text=True)
         return made if done.returncode == 0 else None, done.stderr
 
     def link(self, tool, made):
@@ -84,8 +101,7 @@ def substituted(text, right, wrong):
 def spoiled(fault):
     """The source with the fault in it, or why there is none."""
     name, file, right, wrong = fault[:4]
-    with open(os.path.join(ROOT, file)) as f:
-        return substituted(f.read(), right, wrong)
+    return substituted(read(os.path.join(ROOT, file)), right, wrong)
 
 
 def plant(build, fault, check):
